@@ -134,6 +134,7 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 			return err
 		}
 	}
+	j.warnAgain()
 	return j.finish(ledger, list)
 }
 

@@ -139,6 +139,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err != nil {
 		return err
 	}
+	j.warnAgain()
 	return j.finish(p, gen)
 }
 
@@ -258,9 +259,9 @@ func (j *fitJob) finish(p privgen.Plan, gen *privgen.Generator) error {
 		Ledger: j.where.ledger, PlanEpsilon: p.Total(), Guarantee: g}
 	return j.result(r, func() string {
 		text := fmt.Sprintf("%s: a generator of %v by the system %s\n"+
-			"guarantee: ε ≤ %s at δ = %g (%s), for everything on the ledger %q so far",
+			"guarantee: ε ≤ %s at δ = %g (%s: %s), for everything on the ledger %q so far",
 			r.Generator, gen.Schema(), r.System, accountant.FormatUpper(g.Epsilon, 4), g.Delta, g.Relation,
-			r.Ledger)
+			g.Relation.Meaning(g.Unit), r.Ledger)
 		if r.Checkpoint != "" {
 			text += fmt.Sprintf("\ncheckpoint: %s: while it exists, the same command spends nothing more",
 				r.Checkpoint)

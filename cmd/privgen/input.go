@@ -144,7 +144,10 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 	if l.strays == 1 {
 		return d, nil
 	}
-	return d, refuseStrays(path, checkColumns(d), l.strays)
+	if checks := checkColumns(d); checks != nil {
+		return d, refuseStrays(path, checks, l.strays)
+	}
+	return d, refuseDefects(path, d, l.strays)
 }
 
 func checkShare(share float64) error {

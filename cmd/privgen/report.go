@@ -218,11 +218,20 @@ func reportText(r *report.Report) string {
 	if len(rows) > 1 {
 		b.WriteString("\n")
 		table(&b, rows)
+		b.WriteString("\n" + meanings(firsts(rows)))
 	}
 	if r.Caveat != "" {
 		fmt.Fprintf(&b, "\n%s\n", r.Caveat)
 	}
 	return b.String()
+}
+
+// firsts returns the first cell of each row.
+func firsts(rows [][]string) (out []string) {
+	for _, row := range rows {
+		out = append(out, row[0])
+	}
+	return out
 }
 
 func digits(n report.Number) string {

@@ -53,8 +53,8 @@ func newSample(a *app) *cobra.Command {
 			"Records are streamed, so memory does not grow with their number.\n\n" +
 			"A condition of --where is column=value, column>=value or column<=value for a table, and\n" +
 			"item=number for sets. Records that do not meet all conditions are discarded. If the conditions " +
-			"are\nrare, sample searches for a limited time, and then writes the records that it found and says " +
-			"how many.",
+			"are\nrare, sample searches for a limited time, then writes the records that it found, and says " +
+			"how\nmany.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
 			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
 		Args:              arguments("GENERATOR"),
