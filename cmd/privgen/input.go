@@ -38,7 +38,8 @@ type layout struct {
 	onStray     func(column int, problem, text string)
 }
 
-var inputFormats = []string{"auto", "csv", "xlsx", "jsonl", "parquet", "npz", "npy", "idx", "transactions"}
+var inputFormats = []string{"auto", "csv", "xlsx", "jsonl", "parquet", "npz", "npy", "idx",
+	"transactions"}
 
 func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.format, "format", "auto",

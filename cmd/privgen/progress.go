@@ -55,7 +55,8 @@ type bars struct {
 }
 
 func newBars(to io.Writer) *bars {
-	return &bars{stages: map[string]*mpb.Bar{}, all: mpb.New(mpb.WithOutput(to), mpb.WithAutoRefresh(), mpb.WithWidth(30),
+	return &bars{stages: map[string]*mpb.Bar{}, all: mpb.New(
+		mpb.WithOutput(to), mpb.WithAutoRefresh(), mpb.WithWidth(30),
 		mpb.WithRefreshRate(100*time.Millisecond))}
 }
 

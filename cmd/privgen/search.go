@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -158,15 +160,18 @@ func readConstraints(path string, s records.Schema) ([]records.Constraint, error
 	var file struct {
 		Constraints json.RawMessage `json:"constraints"`
 	}
-	if err := json.Unmarshal(text, &file); err != nil {
-		file.Constraints = text // a list
+	if file.Constraints = text; bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		file.Constraints = nil
+		if err := param.Decode(text, &file); err != nil {
+			return nil, located(path, err)
+		}
 	}
-	var schema strings.Builder
+	var schema bytes.Buffer
 	if err := records.WriteSchema(&schema, s); err != nil {
 		return nil, err
 	}
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal([]byte(schema.String()), &fields); err != nil {
+	if err := param.Decode(schema.Bytes(), &fields); err != nil {
 		return nil, err
 	}
 	fields["constraints"] = file.Constraints
@@ -174,7 +179,7 @@ func readConstraints(path string, s records.Schema) ([]records.Constraint, error
 	if err != nil {
 		return nil, inputf("%s: want a list of constraints in JSON, as in a schema's field \"constraints\"", path)
 	}
-	with, err := records.ReadSchema(strings.NewReader(string(joined)))
+	with, err := records.ReadSchema(bytes.NewReader(joined))
 	if err != nil {
 		return nil, located(path, err)
 	}

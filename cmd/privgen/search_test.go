@@ -58,7 +58,7 @@ func TestUniqueRecordsOfSearches(t *testing.T) {
 	s.write("bad.json", `{"constraints": [{"type": "within", "columns": ["height"], "lo": "1"}]}`)
 	s.oneLine(s.run(exitInput, "sample", "people.gen", "-n", "4", "--constraints", "bad.json"),
 		"bad.json", `"height"`)
-	s.write("none.json", `{"columns": []}`)
+	s.write("none.json", `{"constraints": []}`)
 	s.oneLine(s.run(exitInput, "sample", "people.gen", "-n", "4", "--constraints", "none.json"),
 		"none.json", "got no constraints")
 }

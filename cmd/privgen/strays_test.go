@@ -88,7 +88,8 @@ func TestStraysOfSetsAndArrays(t *testing.T) {
 	}
 	validate(t, "check", s.run(0, "check", "sets.json", "some.txt", "--json").stdout)
 	s.write("most.txt", strings.Repeat("1 77\n", 100))
-	s.oneLine(s.run(exitInput, "check", "sets.json", "most.txt"), "most.txt", "100 values", "--strays 1")
+	s.oneLine(s.run(exitInput, "check", "sets.json", "most.txt"), "most.txt", "100 values",
+		"--strays 1")
 	s.write("grey.json", `{"kind": "interval", "dim": 2, "lo": 0, "hi": 1}`)
 	s.write("grey.csv", strings.Repeat("0,x\n", 10)+strings.Repeat("0,255\n", 60)+"255,7\n")
 	e := s.run(exitInput, "check", "grey.json", "grey.csv", "--no-header")

@@ -82,7 +82,8 @@ func TestMalformedFiles(t *testing.T) {
 // FuzzStrict: what the strict reader accepts has the records that the reader of the standard
 // library finds, with line breaks as blanks, and each is on one line.
 func FuzzStrict(f *testing.F) {
-	for _, text := range []string{"a,b\n1,2\n", "a,\"b\nc\"\r\n1,\"\"\"\"\n", "\"\n\"", "a\n\"\r\n x\"\n\n",
+	for _, text := range []string{"a,b\n1,2\n", "a,\"b\nc\"\r\n1,\"\"\"\"\n", "\"\n\"",
+		"a\n\"\r\n x\"\n\n",
 		"a,\"b\n"} {
 		f.Add(text)
 	}
@@ -108,7 +109,8 @@ func FuzzStrict(f *testing.F) {
 			}
 		}
 		blank := func(row []string) bool { return len(row) == 1 && strings.TrimSpace(row[0]) == "" }
-		if rows, want = slices.DeleteFunc(rows, blank), slices.DeleteFunc(want, blank); len(rows) != len(want) {
+		rows, want = slices.DeleteFunc(rows, blank), slices.DeleteFunc(want, blank)
+		if len(rows) != len(want) {
 			t.Fatalf("%q: got %q, want %q", text, rows, want)
 		}
 		for i := range rows {

@@ -162,7 +162,9 @@ func TestDamagedWorkbooks(t *testing.T) {
 	if n, err := read(whole); n != 8 || err != nil {
 		t.Fatalf("got %d records, %v", n, err)
 	}
-	cut := changed(t, whole, func(text string) string { return text[:strings.LastIndex(text, "<row")] })
+	cut := changed(t, whole, func(text string) string {
+		return text[:strings.LastIndex(text, "<row")]
+	})
 	swapped := changed(t, whole, func(text string) string {
 		return strings.NewReplacer(`r="B2"`, `r="C2"`, `r="C2"`, `r="B2"`).Replace(text)
 	})
