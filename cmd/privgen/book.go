@@ -143,6 +143,9 @@ func rowsOf(s records.Schema, layout records.CSV,
 		in.ReuseRecord, in.FieldsPerRecord = true, len(s.Columns())
 		for {
 			row, err := in.Read()
+			if len(row) == 1 && row[0] == "" {
+				row[0] = "?" // a missing value, since an empty line would be no record
+			}
 			if err == io.EOF || !yield(row, err) || err != nil {
 				return
 			}

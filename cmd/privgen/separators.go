@@ -61,19 +61,42 @@ func (l *layout) csvOf(in io.Reader, s records.Schema) (io.Reader, records.CSV, 
 		file = bufio.NewReaderSize(transform.NewReader(file, e.NewDecoder()), headBytes)
 		head, _ = e.NewDecoder().Bytes(head[:len(head)&^1]) // what is cut off is not in the header
 	}
+	skipped := 0
 	if c.Header {
 		line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte("\n"))
 		if !utf8.Valid(line) {
 			return in, c, inputf("the header is not UTF-8: want --encoding latin-1, or utf-16")
 		}
-		if l.comma == "auto" {
+		sign, found := separatorLine(line)
+		if found {
+			end := bytes.IndexByte(head, '\n') + 1
+			head, skipped = head[end:], 1
+			if _, err := file.Discard(end); err != nil {
+				return in, c, err
+			}
+		}
+		switch {
+		case l.comma != "auto":
+		case found:
+			c.Comma = sign
+		default:
 			c.Comma = l.separatorOf(head, c.Comment, s)
 		}
 	}
 	if l.lines {
 		return file, c, nil
 	}
-	return newStrict(file, c.Comma, c.Comment, l.fields(s)), c, nil
+	out := newStrict(file, c.Comma, c.Comment, l.fields(s))
+	out.line = skipped
+	return out, c, nil
+}
+
+// separatorLine returns the separator that a line such as sep=; names. Excel writes such a line
+// before the header.
+func separatorLine(line []byte) (rune, bool) {
+	text, found := bytes.CutPrefix(bytes.TrimRight(line, "\r"), []byte("sep="))
+	sign, size := utf8.DecodeRune(text)
+	return sign, found && size > 0 && size == len(text) && sign != '"'
 }
 
 // fields returns the number of fields of each record, or 0 if the first record determines it.

@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -134,6 +135,31 @@ func TestWrittenWorkbooks(t *testing.T) {
 	}
 	if got := guarded.String(); !strings.HasPrefix(got, "-1.5;'=1+1;1\n0;-5;2\n3;'+49 1;3\n") {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestMissingInOneColumn: a table of one column keeps its missing values, which would be empty rows.
+func TestMissingInOneColumn(t *testing.T) {
+	schema, err := records.NewSchema(records.Integer("n", 0, 9).WithMissing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame, err := records.FromValues(schema, []any{1}, []any{nil}, []any{nil}, []any{3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := func(yield func(records.Data, error) bool) { yield(frame, nil) }
+	var book, text bytes.Buffer
+	err = errors.Join(writeBook(&book, schema, records.CSV{Header: true}, true, parts),
+		writeGuarded(&text, schema, records.CSV{Header: true}, parts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for format, in := range map[string]io.Reader{"xlsx": &book, "csv": &text} {
+		d, err := readCSV(format, in, layout{comma: "auto", encoding: "auto"}, schema)
+		if err != nil || d.Len() != 4 || d.(*records.Frame).Value(1, 0) != "" {
+			t.Errorf("%s: got %v, %v", format, d, err)
+		}
 	}
 }
 
