@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -61,4 +62,25 @@ func TestUniqueRecordsOfSearches(t *testing.T) {
 	s.write("none.json", `{"constraints": []}`)
 	s.oneLine(s.run(exitInput, "sample", "people.gen", "-n", "4", "--constraints", "none.json"),
 		"none.json", "got no constraints")
+}
+
+// TestIdentifiersOfSearches: the records of a search are numbered like those found before it.
+func TestIdentifiersOfSearches(t *testing.T) {
+	s := withShortPlan(t)
+	s.write("plan.json", strings.Replace(s.read("plan.json"), `"columns":[`,
+		`"columns":[{"name":"id","type":"identifier","rule":"sequence:1"},`, 1))
+	s.write("people.csv", "id,"+strings.ReplaceAll(strings.TrimSpace(s.read("people.csv")), "\n",
+		"\nx,"))
+	s.run(0, "fit", "plan.json", "people.csv", "--ledger", "l", "--new-ledger", "-o", "g.gen")
+	s.run(0, "sample", "g.gen", "-n", "90000", "--search", "300ms", "--attempts", "40", "--where",
+		"age=33", "-o", "r.csv")
+	lines := strings.Split(strings.TrimSpace(s.read("r.csv")), "\n")[1:]
+	for i, line := range lines {
+		if !strings.HasPrefix(line, fmt.Sprintf("%d,33,", i+1)) {
+			t.Fatalf("record %d is %q", i+1, line)
+		}
+	}
+	if len(lines) < 2 || len(lines) >= 90000 {
+		t.Errorf("got %d records", len(lines))
+	}
 }
