@@ -138,7 +138,7 @@ func TestWrittenWorkbooks(t *testing.T) {
 	}
 }
 
-// TestMissingInOneColumn: a table of one column keeps its missing values, which would be empty rows.
+// TestMissingInOneColumn: a table of one column keeps its missing values, not as empty rows.
 func TestMissingInOneColumn(t *testing.T) {
 	schema, err := records.NewSchema(records.Integer("n", 0, 9).WithMissing())
 	if err != nil {
