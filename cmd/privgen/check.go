@@ -34,7 +34,7 @@ func newCheck(a *app) *cobra.Command {
 			"Nothing is spent, and nothing printed is private: it is for the owner of the records.",
 		Example:           "  privgen check schema.json people.csv",
 		Args:              arguments("SCHEMA", "RECORDS"),
-		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("json", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(args[0], args[1])
 		}),
@@ -48,6 +48,9 @@ type checkResult struct {
 	Private bool          `json:"private"` // always false
 	Records int           `json:"records"`
 	Columns []columnCheck `json:"columns"`
+	// values outside the schema, and what is wrong with the first of them, if the records are no table
+	Strays   int      `json:"strays,omitempty"`
+	Problems []string `json:"problems,omitempty"`
 }
 
 func (j *checkJob) run(schema, path string) error {
@@ -70,7 +73,12 @@ func (j *checkJob) run(schema, path string) error {
 	}
 	checks := checkColumns(data)
 	if checks == nil {
-		return j.result(checkResult{Records: data.Len()}, func() string { return whole(data) })
+		r := checkResult{Records: data.Len(), Columns: []columnCheck{}}
+		r.Strays, r.Problems = defects(data)
+		if err := j.result(r, func() string { return whole(data) }); err != nil {
+			return err
+		}
+		return refuseDefects(path, data, share)
 	}
 	for i := range checks {
 		checks[i].Examples = examples[i]
@@ -84,8 +92,8 @@ func (j *checkJob) run(schema, path string) error {
 
 // whole describes records that are not a table.
 func whole(d records.Data) string {
-	if err := records.Check(d); err != nil {
-		return fmt.Sprintf("%d records; outside the schema: %s", d.Len(), oneLine(err))
+	if n, problems := defects(d); n > 0 {
+		return fmt.Sprintf("%d records; %s", d.Len(), defectsText(n, problems))
 	}
 	return fmt.Sprintf("%d records, all in the schema", d.Len())
 }

@@ -41,7 +41,7 @@ func newCompare(a *app) *cobra.Command {
 		Example: "  privgen ledger create people --epsilon 2\n" +
 			"  privgen compare people.csv merf.json gan.json --ledger people --holdout others.csv -o out",
 		Args:              cobra.MinimumNArgs(2),
-		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("json", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(c.Context(), args[0], args[1:])
 		}),
@@ -134,6 +134,7 @@ func (j *compareJob) run(ctx context.Context, path string, plans []string) error
 			return err
 		}
 	}
+	j.warnAgain()
 	return j.finish(l, list)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -45,7 +46,9 @@ func (c comparison) rows() [][]string {
 
 func (c comparison) text() string {
 	var b strings.Builder
-	table(&b, c.rows())
+	rows := c.rows()
+	table(&b, rows)
+	b.WriteString("\n" + meanings(firsts(rows)) + "\n")
 	if !c.Majority.IsNone() {
 		fmt.Fprintf(&b, "accuracy of the most frequent class %s, of independent columns %s\n", digits(c.Majority),
 			digits(c.Independent))
@@ -73,7 +76,53 @@ func (c comparison) writeHTML(w io.Writer) error {
 	rows := c.rows()
 	return page.Execute(w, struct {
 		comparison
-		Head []string
-		Rows [][]string
-	}{c, rows[0], rows[1:]})
+		Head   []string
+		Rows   [][]string
+		Charts []chart
+	}{c, rows[0], rows[1:], c.charts()})
+}
+
+// chart draws one figure of all systems.
+type chart struct {
+	Name, Means string
+	Bars        []bar
+}
+
+// bar is a bar of a chart. Its width is in per cent of the longest that is possible.
+type bar struct {
+	Name, Value string
+	Width       float64
+	Held        bool // of held-out real records
+}
+
+// charts returns a chart for each figure that a system has. The longest bar is 1, or the largest
+// number of a figure that is always small.
+func (c comparison) charts() (out []chart) {
+	for _, f := range figures {
+		bars := []bar{}
+		most := 0.0
+		add := func(name string, n report.Number, held bool) {
+			bars = append(bars, bar{name, digits(n), float64(n), held})
+			most = max(most, float64(n))
+		}
+		for _, s := range c.Systems {
+			if n, ok := s.Figures[f.key]; ok && !n.IsNone() {
+				add(s.Name, n, false)
+			}
+		}
+		if len(bars) == 0 {
+			continue
+		}
+		if n, ok := c.HeldOut[f.key]; ok && !n.IsNone() {
+			add("held-out real", n, true)
+		}
+		if most > 0.25 {
+			most = max(most, 1)
+		}
+		for i := range bars {
+			bars[i].Width = math.Round(100 * bars[i].Width / max(most, 1e-9))
+		}
+		out = append(out, chart{f.name, f.means, bars})
+	}
+	return out
 }

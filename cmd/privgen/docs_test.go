@@ -83,7 +83,14 @@ func checkComparison(t *testing.T, s *session) {
 			}
 		}
 	}
-	if strings.Contains(page, "<script") || strings.Contains(page, "http") {
+	for _, text := range []string{"differ by the presence of one record", "0.5 is guessing",
+		"if it were the only one", `class="held"`, `href="merf.html"`, "prefers-color-scheme"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page lacks %q", text)
+		}
+	}
+	if strings.Contains(page, "ZgotmplZ") || strings.Contains(page, "<script") ||
+		strings.Contains(page, "http:") || strings.Contains(page, "https:") {
 		t.Error("the page refers to other resources")
 	}
 }

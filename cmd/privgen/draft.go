@@ -43,7 +43,7 @@ func newDraft(a *app) *cobra.Command {
 			"  privgen draft people.csv --candidates wide.json --epsilon 0.1 --ledger people \\\n" +
 			"    -o schema.json",
 		Args:              arguments("RECORDS"),
-		ValidArgsFunction: files("csv", "tsv", "gz", "jsonl", "parquet"),
+		ValidArgsFunction: files("csv", "tsv", "gz", "zst", "xlsx", "jsonl", "parquet"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(c.Context(), args[0])
 		}),
@@ -108,20 +108,22 @@ type draftResult struct {
 }
 
 func (j *draftJob) fromPublic(path string) error {
-	if format, err := j.in.of(path, records.Schema{}); err != nil {
-		return err
-	} else if format != "csv" {
-		return usagef("--public: want a CSV file, not %s", format)
-	}
-	file, closeIn, err := j.open(path)
+	format, err := j.in.of(path, records.Schema{})
 	if err != nil {
 		return err
+	} else if format != "csv" && format != "xlsx" {
+		return usagef("--public: want a CSV or xlsx file, not %s", format)
 	}
-	defer closeIn()
-	in, layout, err := j.in.csvOf(file, records.Schema{})
+	file, closeIn, err := j.openPacked(path)
 	if err != nil {
 		return located(path, err)
 	}
+	defer closeIn()
+	in, layout, end, err := j.in.textOf(format, file, records.Schema{})
+	if err != nil {
+		return located(path, err)
+	}
+	defer end()
 	if layout.Comma > 0 && layout.Comma != ',' {
 		j.note("the fields of %s are separated by %q", path, layout.Comma)
 	}

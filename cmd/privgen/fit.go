@@ -47,7 +47,7 @@ func newFit(a *app) *cobra.Command {
 		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
 			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
 		Args:              arguments("PLAN", "RECORDS"),
-		ValidArgsFunction: files("json", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("json", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(c.Context(), args[0], args[1])
 		}),
@@ -140,6 +140,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err != nil {
 		return err
 	}
+	j.warnAgain()
 	return j.finish(p, gen)
 }
 
@@ -259,9 +260,9 @@ func (j *fitJob) finish(p privgen.Plan, gen *privgen.Generator) error {
 		Ledger: j.where.ledger, PlanEpsilon: p.Total(), Guarantee: g}
 	return j.result(r, func() string {
 		text := fmt.Sprintf("%s: a generator of %v by the system %s\n"+
-			"guarantee: ε ≤ %s at δ = %g (%s), for everything on the ledger %q so far",
+			"guarantee: ε ≤ %s at δ = %g (%s: %s), for everything on the ledger %q so far",
 			r.Generator, gen.Schema(), r.System, accountant.FormatUpper(g.Epsilon, 4), g.Delta, g.Relation,
-			r.Ledger)
+			g.Relation.Meaning(g.Unit), r.Ledger)
 		if r.Checkpoint != "" {
 			text += fmt.Sprintf("\ncheckpoint: %s: while it exists, the same command spends nothing more",
 				r.Checkpoint)

@@ -32,11 +32,14 @@ type layout struct {
 	firstRecord bool
 	labels      string
 	person      string
+	sheet       string
+	lines       bool // CSV: every line is a record
 	strays      float64
 	onStray     func(column int, problem, text string)
 }
 
-var inputFormats = []string{"auto", "csv", "jsonl", "parquet", "npz", "npy", "idx", "transactions"}
+var inputFormats = []string{"auto", "csv", "xlsx", "jsonl", "parquet", "npz", "npy", "idx",
+	"transactions"}
 
 func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.format, "format", "auto",
@@ -54,7 +57,11 @@ func (l *layout) flags(f *pflag.FlagSet) {
 	f.BoolVar(&l.firstRecord, "first-record", false,
 		"CSV: accept a first line that looks like a header as a record")
 	f.StringVar(&l.person, "person", "",
-		"CSV: `column` that names the person of a row, if the plan protects persons")
+		"CSV and xlsx: `column` that names the person of a row, if the plan protects persons")
+	f.BoolVar(&l.lines, "lines", false,
+		"CSV: read each line by itself, as one record; by default a quoted field may have\nline breaks, "+
+			"and a malformed file is refused")
+	f.StringVar(&l.sheet, "sheet", "", "xlsx: `name` of the sheet; by default the first one")
 	f.StringVar(&l.labels, "labels", "", "idx: `file` of the classes")
 	f.Float64Var(&l.strays, "strays", 0.5,
 		"tables: refuse records if a larger `share` of a column's cells is outside the schema; 1 "+
@@ -64,7 +71,7 @@ func (l *layout) flags(f *pflag.FlagSet) {
 // csv returns the options of a CSV reader.
 func (l *layout) csv() (records.CSV, error) {
 	c := records.CSV{Header: !l.noHeader && l.names == nil, Names: l.names, FirstRecord: l.firstRecord,
-		Strays: l.onStray}
+		Strays: l.onStray, Limits: records.Limits{Plain: true}} // unpacked before
 	if l.missing != nil {
 		c.Missing = l.missing
 	}
@@ -96,13 +103,13 @@ func (l *layout) of(path string, s records.Schema) (string, error) {
 	if l.format != "auto" {
 		return l.format, oneOf("format", l.format, inputFormats...)
 	}
-	name := strings.TrimSuffix(strings.ToLower(path), ".gz")
+	name := unpackedName(path)
 	switch ext := filepath.Ext(name); {
 	case ext == ".csv" || ext == ".tsv" || ext == ".data" || ext == ".txt" && !s.Sparse():
 		return "csv", nil
 	case ext == ".jsonl" || ext == ".ndjson":
 		return "jsonl", nil
-	case ext == ".parquet" || ext == ".npz" || ext == ".npy":
+	case ext == ".xlsx" || ext == ".parquet" || ext == ".npz" || ext == ".npy":
 		return ext[1:], nil
 	case strings.HasSuffix(name, "idx3-ubyte") || ext == ".idx":
 		return "idx", nil
@@ -131,10 +138,17 @@ func (a *app) read(path string, l layout, s records.Schema) (records.Data, error
 	if err != nil {
 		return nil, located(path, err)
 	}
+	if l.lines && format == "csv" {
+		a.note("--lines: each line of %s is read as one record. A guarantee for records then holds for "+
+			"single lines", path)
+	}
 	if l.strays == 1 {
 		return d, nil
 	}
-	return d, refuseStrays(path, checkColumns(d), l.strays)
+	if checks := checkColumns(d); checks != nil {
+		return d, refuseStrays(path, checks, l.strays)
+	}
+	return d, refuseDefects(path, d, l.strays)
 }
 
 func checkShare(share float64) error {
@@ -147,8 +161,9 @@ func checkShare(share float64) error {
 // checkPerson fails if the plan protects persons and the column of the persons is not given.
 func (l layout) checkPerson(format string, s records.Schema) error {
 	switch rows := s.RowsPerPerson(); {
-	case rows > 0 && format != "csv":
-		return usagef("the plan protects persons of up to %d rows each: want a CSV file, got %s", rows, format)
+	case rows > 0 && format != "csv" && format != "xlsx":
+		return usagef("the plan protects persons of up to %d rows each: want a CSV or xlsx file, got %s", rows,
+			format)
 	case rows > 0 && l.person == "":
 		return usagef("--person: want the column that names the person of a row, because the plan "+
 			"protects persons of up to %d rows each", rows)
@@ -174,6 +189,7 @@ func located(path string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return err
 	}
+	err = faultIn(err)
 	if errors.Is(err, records.ErrHeader) {
 		err = errors.New("the first line looks like a header: want neither --no-header nor --names, or " +
 			"--first-record if it is a record")
@@ -188,7 +204,7 @@ func fits(format string, s records.Schema) error {
 	switch format {
 	case "csv":
 		good = !s.Sparse()
-	case "jsonl", "parquet":
+	case "xlsx", "jsonl", "parquet":
 		good = table
 	case "npz", "npy", "idx":
 		good = !table && !s.Sparse()
@@ -205,14 +221,14 @@ func (a *app) readAs(format, path string, l layout, s records.Schema) (records.D
 	if format == "idx" {
 		return records.OpenIDX(path, l.labels, s)
 	}
-	in, closeIn, err := a.open(path)
+	in, closeIn, err := a.openPacked(path)
 	if err != nil {
 		return nil, err
 	}
 	defer closeIn()
 	switch format {
-	case "csv":
-		return readCSV(in, l, s)
+	case "csv", "xlsx":
+		return readCSV(format, in, l, s)
 	case "jsonl":
 		return nonNil(records.JSONLines{}.ReadFrame(in, s))
 	case "transactions":
@@ -231,11 +247,13 @@ func (a *app) readAs(format, path string, l layout, s records.Schema) (records.D
 	return nonNil(records.ReadNPZ(at, size, s))
 }
 
-func readCSV(in io.Reader, l layout, s records.Schema) (records.Data, error) {
-	in, c, err := l.csvOf(in, s)
+// readCSV reads a CSV file, or a sheet of a workbook as if it were one.
+func readCSV(format string, in io.Reader, l layout, s records.Schema) (records.Data, error) {
+	in, c, end, err := l.textOf(format, in, s)
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	if rows := s.RowsPerPerson(); rows > 0 {
 		return nonNil(c.ReadPersons(in, s.ByPerson(0), l.person, rows))
 	}
@@ -268,6 +286,29 @@ func (a *app) open(path string) (io.Reader, func() error, error) {
 		return nil, nil, err
 	}
 	return f, f.Close, nil
+}
+
+// openPacked opens a file, or standard input, which gzip or zstd may have packed.
+func (a *app) openPacked(path string) (io.Reader, func(), error) {
+	in, closeIn, err := a.open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, end, err := unpack(in)
+	if err != nil {
+		closeIn()
+		return nil, nil, err
+	}
+	return out, func() { end(); closeIn() }, nil
+}
+
+// unpackedName returns the name of a file in small letters, without the ending of its compression.
+func unpackedName(path string) string {
+	name := strings.ToLower(path)
+	for _, ending := range []string{".gz", ".zst"} {
+		name = strings.TrimSuffix(name, ending)
+	}
+	return name
 }
 
 // readFile reads a whole file of at most the given number of bytes.

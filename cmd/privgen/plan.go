@@ -258,6 +258,7 @@ func (r planResult) text(p privgen.Plan) string {
 	if r.Warning != "" {
 		fmt.Fprintf(&b, "warning: %s\n", r.Warning)
 	}
+	b.WriteString("\n" + explained(b.String()))
 	if r.File != "" {
 		fmt.Fprintf(&b, "\nplan written to %s; nothing was spent\n", r.File)
 	}

@@ -34,7 +34,7 @@ func (a *app) meter() meter {
 	case a.progress == "bar", a.progress == "auto" && isTerminal(a.stderr):
 		return newBars(a.stderr)
 	}
-	return &lines{to: a.stderr, every: 5 * time.Second, now: time.Now}
+	return newLines(a.stderr, time.Now)
 }
 
 func isTerminal(w io.Writer) bool {
@@ -47,30 +47,31 @@ type noMeter struct{}
 func (noMeter) show(privgen.Progress) {}
 func (noMeter) end()                  {}
 
-// bars draws a bar for each stage of a run.
+// bars draws a bar for each stage of a run. A run may go from one stage to another and back, as AIM
+// does in each of its rounds.
 type bars struct {
-	all     *mpb.Progress
-	current *mpb.Bar
-	stage   string
+	all    *mpb.Progress
+	stages map[string]*mpb.Bar
 }
 
 func newBars(to io.Writer) *bars {
-	return &bars{all: mpb.New(mpb.WithOutput(to), mpb.WithAutoRefresh(), mpb.WithWidth(30),
+	return &bars{stages: map[string]*mpb.Bar{}, all: mpb.New(
+		mpb.WithOutput(to), mpb.WithAutoRefresh(), mpb.WithWidth(30),
 		mpb.WithRefreshRate(100*time.Millisecond))}
 }
 
 func (b *bars) show(p privgen.Progress) {
-	if b.current == nil || p.Stage != b.stage {
-		b.finish()
-		b.stage = p.Stage
-		b.current = b.all.AddBar(int64(p.Of),
+	bar := b.stages[p.Stage]
+	if bar == nil {
+		bar = b.all.AddBar(int64(p.Of),
 			mpb.PrependDecorators(decor.Name(p.Stage, decor.WC{W: 20, C: decor.DindentRight}),
 				decor.CountersNoUnit("%d/%d", decor.WCSyncSpace)),
 			mpb.AppendDecorators(decor.Any(averageSpeed(time.Now), decor.WCSyncSpace),
 				decor.Name(" left "),
 				decor.AverageETA(decor.ET_STYLE_HHMMSS)))
+		b.stages[p.Stage] = bar
 	}
-	b.current.SetCurrent(int64(p.Step))
+	bar.SetCurrent(int64(p.Step))
 }
 
 // averageSpeed returns the steps per second of a stage that begins now. Unlike decor.AverageSpeed,
@@ -85,46 +86,54 @@ func averageSpeed(now func() time.Time) decor.DecorFunc {
 	}
 }
 
-// finish ends the bar of a stage, even if the stage ended early.
-func (b *bars) finish() {
-	if b.current != nil && !b.current.Completed() {
-		b.current.Abort(false)
-	}
-	b.current = nil
-}
-
+// end ends all bars, also those of stages that ended early.
 func (b *bars) end() {
-	b.finish()
+	for _, bar := range b.stages {
+		if !bar.Completed() {
+			bar.Abort(false)
+		}
+	}
 	b.all.Wait()
 }
 
-// lines prints a line for the first and the last step of each stage, and a line every few seconds.
+// lines prints a line for the first and the last step of each stage, and a line every few seconds,
+// even if a run goes from one stage to another and back.
 type lines struct {
 	to    io.Writer
 	every time.Duration
 	now   func() time.Time
 
-	mu    sync.Mutex
-	stage string
+	mu     sync.Mutex
+	stages map[string]stageLines
+	last   time.Time // when a line was printed
+}
+
+// stageLines is the beginning of a stage.
+type stageLines struct {
 	first int // first step that was reported
 	began time.Time
-	last  time.Time
+}
+
+func newLines(to io.Writer, now func() time.Time) *lines {
+	return &lines{to: to, every: 5 * time.Second, now: now, stages: map[string]stageLines{}}
 }
 
 func (l *lines) show(p privgen.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if p.Stage != l.stage {
-		l.stage, l.first, l.began, l.last = p.Stage, p.Step, now, time.Time{}
+	stage, old := l.stages[p.Stage]
+	if !old {
+		stage = stageLines{p.Step, now}
+		l.stages[p.Stage] = stage
 	}
-	if p.Step < p.Of && now.Sub(l.last) < l.every {
+	if old && p.Step < p.Of && now.Sub(l.last) < l.every {
 		return
 	}
 	l.last = now
 	line := fmt.Sprintf("%s: %d of %d", p.Stage, p.Step, p.Of)
-	if spent := now.Sub(l.began).Seconds(); spent > 0 && p.Step > l.first {
-		rate := float64(p.Step-l.first) / spent
+	if spent := now.Sub(stage.began).Seconds(); spent > 0 && p.Step > stage.first {
+		rate := float64(p.Step-stage.first) / spent
 		left := time.Duration(float64(p.Of-p.Step) / rate * float64(time.Second))
 		line += fmt.Sprintf(", %.3g/s, %v left", rate, left.Round(time.Second))
 	}

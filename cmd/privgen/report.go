@@ -42,7 +42,7 @@ func newReport(a *app) *cobra.Command {
 		Example: "  privgen report people.gen people.csv --holdout others.csv -o report.html\n" +
 			"  privgen report people.gen --publish --fidelity figures.json -o public.html",
 		Args:              cobra.RangeArgs(1, 2),
-		ValidArgsFunction: files("gen", "csv", "gz", "jsonl", "parquet", "npz"),
+		ValidArgsFunction: files("gen", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
 			return j.run(c.Context(), args)
 		}),
@@ -218,11 +218,20 @@ func reportText(r *report.Report) string {
 	if len(rows) > 1 {
 		b.WriteString("\n")
 		table(&b, rows)
+		b.WriteString("\n" + meanings(firsts(rows)))
 	}
 	if r.Caveat != "" {
 		fmt.Fprintf(&b, "\n%s\n", r.Caveat)
 	}
 	return b.String()
+}
+
+// firsts returns the first cell of each row.
+func firsts(rows [][]string) (out []string) {
+	for _, row := range rows {
+		out = append(out, row[0])
+	}
+	return out
 }
 
 func digits(n report.Number) string {

@@ -31,6 +31,7 @@ type app struct {
 	help bytes.Buffer // what the library of commands prints, which ignores errors of writing
 
 	inputs  []string // files that the command line names, other than --out
+	again   []string // notes to be repeated after the progress
 	started bool     // whether the command line was valid and the subcommand has started
 }
 

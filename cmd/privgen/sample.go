@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,14 +28,20 @@ type sampleJob struct {
 	seeded   bool
 	class    string
 	where    []string
+	file     string // of constraints
 	attempts int
+	limited  bool // whether --attempts was given
+	limit    time.Duration
+	search   *search // nil if there are no conditions
 	format   string
 	comma    string
 	noHeader bool
+	guard    bool
+	guarding bool // whether --guard was given
 	out      string
 }
 
-var outputFormats = []string{"csv", "jsonl", "parquet", "npz", "png", "transactions"}
+var outputFormats = []string{"csv", "xlsx", "jsonl", "parquet", "npz", "png", "transactions"}
 
 func newSample(a *app) *cobra.Command {
 	j := &sampleJob{app: a}
@@ -44,13 +52,16 @@ func newSample(a *app) *cobra.Command {
 		Long: "Sample draws synthetic records. Any number of draws of any size costs no further privacy.\n" +
 			"Records are streamed, so memory does not grow with their number.\n\n" +
 			"A condition of --where is column=value, column>=value or column<=value for a table, and\n" +
-			"item=number for sets. Records that do not meet all conditions are discarded.",
+			"item=number for sets. Records that do not meet all conditions are discarded. If the conditions " +
+			"are\nrare, sample searches for a limited time, then writes the records that it found, and says " +
+			"how\nmany.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
 			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
 		Args:              arguments("GENERATOR"),
 		ValidArgsFunction: files("gen"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
-			j.seeded = c.Flags().Changed("seed")
+			j.seeded, j.guarding = c.Flags().Changed("seed"), c.Flags().Changed("guard")
+			j.limited = c.Flags().Changed("attempts")
 			return j.run(c.Context(), args[0])
 		}),
 	}
@@ -59,12 +70,18 @@ func newSample(a *app) *cobra.Command {
 	f.Uint64Var(&j.seed, "seed", 0, "seed, a `number`, that makes the draw repeatable; by default every draw differs")
 	f.StringVar(&j.class, "class", "", "draw only records of the named `class`")
 	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; if repeated, all conditions must hold")
+	f.StringVar(&j.file, "constraints", "", "`file` of further conditions, in JSON as a schema's field "+
+		"\"constraints\"")
 	f.IntVar(&j.attempts, "attempts", 1000,
-		"with --where: largest `number` of records drawn for each requested record")
+		"with conditions: largest `number` of records drawn for each requested record")
+	f.DurationVar(&j.limit, "search", 10*time.Second,
+		"with conditions that are rare: longest `time` to search for records that meet them")
 	f.StringVar(&j.format, "format", "auto",
 		"`format`: "+listed(outputFormats, "or")+"; auto decides by the file's name")
 	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
 	f.BoolVar(&j.noHeader, "no-header", false, "CSV: write no header")
+	f.BoolVar(&j.guard, "guard", false, "CSV and xlsx: write an apostrophe before a text that a "+
+		"spreadsheet program\ncould take for a formula; by default for xlsx only")
 	f.StringVarP(&j.out, "out", "o", stdio, "`file` to write; - for standard output")
 	c.MarkFlagRequired("n")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats,
@@ -77,14 +94,18 @@ type sampleResult struct {
 	File    string `json:"file"`
 	Format  string `json:"format"`
 	Records int    `json:"records"`
-	Seed    string `json:"seed"` // a string, since JSON numbers lose digits
-	Class   string `json:"class,omitempty"`
+	// how many were wanted, if the conditions were so rare that fewer were found
+	Wanted int    `json:"wanted,omitempty"`
+	Seed   string `json:"seed"` // a string, since JSON numbers lose digits
+	Class  string `json:"class,omitempty"`
 }
 
 func (j *sampleJob) run(ctx context.Context, path string) error {
 	switch {
 	case j.n < 1:
 		return usagef("-n: %d: want a number of records, at least 1", j.n)
+	case j.limit < 0:
+		return usagef("--search: %v: want a time such as 10s, or 0 for no search", j.limit)
 	case j.attempts < 1:
 		return usagef("--attempts: %d: want a number of draws, at least 1", j.attempts)
 	case j.asJSON && j.out == stdio:
@@ -98,6 +119,9 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	if j.format, err = j.formatFor(s); err != nil {
 		return err
 	}
+	if err := j.checkSheet(s); err != nil {
+		return err
+	}
 	if !j.seeded {
 		j.seed = rand.Uint64()
 	}
@@ -105,15 +129,24 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = j.save(j.out, func(w io.Writer) error { return j.write(w, s, parts) })
-	if isA[*synth.Rejected](err) {
-		return usagef("--where: %w (or allow more --attempts)", err)
+	err = j.save(j.out, func(w io.Writer) error {
+		return packed(j.out, w, func(w io.Writer) error { return j.write(w, s, parts) })
+	})
+	if isA[*synth.Rejected](err) && !isA[usage](err) { // the constraints of the schema
+		return inputf("the constraints of the schema are too rare: %w", err)
 	}
-	if err != nil || j.out == stdio {
+	if err != nil {
 		return err
 	}
 	r := sampleResult{File: j.out, Format: j.format, Records: j.n, Seed: fmt.Sprint(j.seed),
 		Class: j.class}
+	if j.search != nil && j.search.ended {
+		r.Records, r.Wanted = j.search.found, j.n
+		j.note("%s", j.search.words())
+	}
+	if j.out == stdio {
+		return nil
+	}
 	return j.result(r, func() string {
 		return fmt.Sprintf("%s: %d synthetic records (%s, seed %s)", r.File, r.Records, r.Format, r.Seed)
 	})
@@ -140,10 +173,10 @@ func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 	case s.Sparse():
 		possible = []string{"transactions"}
 	case s.Kind() == records.MixedTable:
-		possible = []string{"csv", "jsonl", "parquet", "npz"}
+		possible = []string{"csv", "xlsx", "jsonl", "parquet", "npz"}
 	}
 	if j.format == "auto" {
-		name := strings.ToLower(j.out)
+		name := unpackedName(j.out)
 		for _, format := range possible {
 			if strings.HasSuffix(name, "."+format) {
 				return format, nil
@@ -162,7 +195,7 @@ func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2[records.Data,
 	error], error) {
 	s := gen.Schema()
-	opts := []privgen.DrawOption{privgen.Seed(j.seed)}
+	var opts []privgen.DrawOption
 	if j.class != "" {
 		label := slices.Index(s.ClassNames(), j.class)
 		if label < 0 {
@@ -170,14 +203,36 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 		}
 		opts = append(opts, privgen.OfClass(label))
 	}
-	if len(j.where) > 0 {
-		conditions, err := parseConditions(j.where, s)
-		if err != nil {
-			return nil, err
-		}
-		opts = append(opts, privgen.Given(conditions...), privgen.Effort(j.attempts))
+	if len(j.where) == 0 && j.file == "" {
+		return gen.Stream(ctx, j.n, append(opts, privgen.Seed(j.seed))...), nil
 	}
-	return gen.Stream(ctx, j.n, opts...), nil
+	conditions, err := j.conditions(s)
+	if err != nil {
+		return nil, err
+	}
+	j.search = &search{gen: gen, opts: opts, conditions: conditions, seed: j.seed, n: j.n,
+		attempts: j.attempts, most: math.MaxInt, limit: j.limit}
+	if j.limited && j.attempts < math.MaxInt/j.n {
+		j.search.most = j.attempts * j.n
+	}
+	return j.search.parts(ctx), nil
+}
+
+// conditions returns all conditions on the records.
+func (j *sampleJob) conditions(s records.Schema) ([]records.Constraint, error) {
+	list, err := parseConditions(j.where, s)
+	if err != nil || j.file == "" {
+		return list, err
+	}
+	more, err := readConstraints(j.file, s)
+	if err != nil {
+		return nil, err
+	}
+	list = append(list, more...)
+	if _, err := records.NewEnforcer(s, list...); err != nil {
+		return nil, usagef("--where, --constraints: %w", err)
+	}
+	return list, nil
 }
 
 func classList(s records.Schema) string {
@@ -202,9 +257,17 @@ func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records
 	case j.format == "parquet":
 		return parquet.WriteFrames(w, s, parts)
 	case j.format == "npz":
-		return writeNPZ(w, s, j.n, parts)
+		n, parts, err := counted(j.n, j.search != nil, parts)
+		if err != nil {
+			return err
+		}
+		return writeNPZ(w, s, n, parts)
 	case j.format == "png":
 		return writePNG(w, s, parts)
+	case j.format == "xlsx":
+		return writeBook(w, s, layout, j.guard || !j.guarding, parts)
+	case j.format == "csv" && s.Kind() == records.MixedTable && j.guard:
+		return writeGuarded(w, s, layout, parts)
 	case j.format == "csv" && s.Kind() == records.MixedTable:
 		return layout.WriteFrames(w, s, parts)
 	}
@@ -218,6 +281,30 @@ func (j *sampleJob) write(w io.Writer, s records.Schema, parts iter.Seq2[records
 		layout.Header = false // only the first part has the header
 	}
 	return nil
+}
+
+// counted returns how many records a sequence has, which the head of an npz file states. If a
+// search may find fewer than n, counted keeps them in memory.
+func counted(n int, searched bool, parts iter.Seq2[records.Data, error]) (int,
+	iter.Seq2[records.Data, error], error) {
+	if !searched {
+		return n, parts, nil
+	}
+	n = 0
+	var all []records.Data
+	for part, err := range parts {
+		if err != nil {
+			return 0, nil, err
+		}
+		n, all = n+part.Len(), append(all, part)
+	}
+	return n, func(yield func(records.Data, error) bool) {
+		for _, part := range all {
+			if !yield(part, nil) {
+				return
+			}
+		}
+	}, nil
 }
 
 func writePart(w io.Writer, format string, layout records.CSV, part records.Data) error {

@@ -192,8 +192,8 @@ func TestInputFormats(t *testing.T) {
 // format is an error unless --format names the format.
 func TestOutputFormats(t *testing.T) {
 	s := fitted(t)
-	for _, name := range []string{"a.xyz", "a.csv.gz", "a.png"} {
-		s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "-o", name), "csv, jsonl")
+	for _, name := range []string{"a.xyz", "a.xyz.gz", "a.png"} {
+		s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "10", "-o", name), "csv, xlsx, jsonl")
 	}
 	s.run(0, "sample", "people.gen", "-n", "10", "-o", "a.xyz", "--format", "csv")
 	s.run(0, "sample", "people.gen", "-n", "10", "-o", "a")

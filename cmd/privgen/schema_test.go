@@ -38,6 +38,7 @@ func TestJSONFollowsItsSchema(t *testing.T) {
 		args   []string
 	}{
 		{"draft", []string{"draft", "sample.csv", "--public", "--label", "income", "-o", "drafted.json"}},
+		{"check", []string{"check", "schema.json", "sample.csv"}},
 		{"plan", []string{"plan", "schema.json", "--records", "3000", "-o", "other.json"}},
 		{"plan", []string{"plan", "schema.json", "--records", "3", "--epsilon", "0.01", "--anyway"}},
 		{"ledger-show", []string{"ledger", "create", "people", "--epsilon", "3"}},

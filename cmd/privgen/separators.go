@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/csv"
 	"io"
 	"slices"
@@ -26,9 +25,20 @@ var encodings = map[string]encoding.Encoding{
 	"latin-1": charmap.Windows1252, // which has latin-1's letters where latin-1 has letters
 }
 
-// csvOf returns the options of a CSV reader for a file, and the file as UTF-8. The separator, if it
-// is not given, is the one that finds the columns of a given schema in the header, or, for public
-// rows, the one that finds the most fields. The first line is looked at only if it is a header.
+// textOf returns a CSV file, or a sheet of a workbook, as lines of UTF-8 with one record each, and
+// the options of their reader. end must be called after reading.
+func (l *layout) textOf(format string, in io.Reader, s records.Schema) (out io.Reader,
+	c records.CSV, end func(), err error) {
+	if format == "xlsx" {
+		return l.sheetOf(in, s)
+	}
+	out, c, err = l.csvOf(in, s)
+	return out, c, func() {}, err
+}
+
+// csvOf is textOf for a CSV file. The separator, if it is not given, is the one that finds the
+// columns of a given schema in the header, or, for public rows, the one that finds the most fields.
+// The first record is looked at only if it is a header.
 func (l *layout) csvOf(in io.Reader, s records.Schema) (io.Reader, records.CSV, error) {
 	c, err := l.csv()
 	if err != nil {
@@ -42,59 +52,74 @@ func (l *layout) csvOf(in io.Reader, s records.Schema) (io.Reader, records.CSV, 
 	if err != nil && err != io.EOF {
 		return in, c, err
 	}
-	packed := bytes.HasPrefix(head, []byte{0x1f, 0x8b})
 	coded := l.encoding
 	if coded == "auto" && (bytes.HasPrefix(head, []byte{0xff, 0xfe}) ||
 		bytes.HasPrefix(head, []byte{0xfe, 0xff})) { // the marks of UTF-16
 		coded = "utf-16"
 	}
-	in = file
 	if e := encodings[coded]; e != nil {
-		if packed {
-			return in, c, usagef("--encoding: want a file that is not compressed")
+		file = bufio.NewReaderSize(transform.NewReader(file, e.NewDecoder()), headBytes)
+		head, _ = e.NewDecoder().Bytes(head[:len(head)&^1]) // what is cut off is not in the header
+	}
+	skipped := 0
+	if c.Header {
+		line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte("\n"))
+		if !utf8.Valid(line) {
+			return in, c, inputf("the header is not UTF-8: want --encoding latin-1, or utf-16")
 		}
-		in = transform.NewReader(file, e.NewDecoder())
-		head, _ = e.NewDecoder().Bytes(head[:len(head)&^1]) // what is cut off is not in the first line
-	} else if packed {
-		head = unpackedHead(head)
+		sign, found := separatorLine(line)
+		if found {
+			end := bytes.IndexByte(head, '\n') + 1
+			head, skipped = head[end:], 1
+			if _, err := file.Discard(end); err != nil {
+				return in, c, err
+			}
+		}
+		switch {
+		case l.comma != "auto":
+		case found:
+			c.Comma = sign
+		default:
+			c.Comma = l.separatorOf(head, c.Comment, s)
+		}
 	}
-	if !c.Header {
-		return in, c, nil
+	if l.lines {
+		return file, c, nil
 	}
-	line, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte("\ufeff")), []byte("\n"))
-	if !utf8.Valid(line) {
-		return in, c, inputf("the header is not UTF-8: want --encoding latin-1, or utf-16")
-	}
-	if l.comma == "auto" {
-		c.Comma = separatorOf(strings.TrimRight(string(line), "\r"), s)
-	}
-	return in, c, nil
+	out := newStrict(file, c.Comma, c.Comment, l.fields(s))
+	out.line = skipped
+	return out, c, nil
 }
 
-// unpackedHead returns the beginning of a file that gzip has packed.
-func unpackedHead(head []byte) []byte {
-	r, err := gzip.NewReader(bytes.NewReader(head))
-	if err != nil {
-		return nil // whoever reads the file finds the error
-	}
-	out, _ := io.ReadAll(io.LimitReader(r, headBytes)) // the rest is cut off
-	return out
+// separatorLine returns the separator that a line such as sep=; names. Excel writes such a line
+// before the header.
+func separatorLine(line []byte) (rune, bool) {
+	text, found := bytes.CutPrefix(bytes.TrimRight(line, "\r"), []byte("sep="))
+	sign, size := utf8.DecodeRune(text)
+	return sign, found && size > 0 && size == len(text) && sign != '"'
 }
 
-// separatorOf returns the separator of a header.
-func separatorOf(header string, s records.Schema) rune {
+// fields returns the number of fields of each record, or 0 if the first record determines it.
+func (l *layout) fields(s records.Schema) int {
+	switch columns := len(s.Columns()); {
+	case l.names != nil:
+		return len(l.names)
+	case !l.noHeader:
+		return 0
+	case columns > 0:
+		return columns
+	case s.Classes() > 0:
+		return s.Dim() + 1
+	}
+	return s.Dim()
+}
+
+// separatorOf returns the separator of the header that a file begins with.
+func (l *layout) separatorOf(head []byte, comment rune, s records.Schema) rune {
 	best, most := ',', 1
 	for _, sign := range ",;\t|" {
-		r := csv.NewReader(strings.NewReader(header))
-		r.Comma, r.LazyQuotes = sign, true
-		fields, err := r.Read()
-		if err != nil {
-			continue
-		}
+		fields := l.header(head, sign, comment)
 		n := len(fields)
-		for i := range fields {
-			fields[i] = strings.TrimSpace(fields[i])
-		}
 		if columns := s.Columns(); len(columns) > 0 {
 			n = 1
 			for _, c := range columns {
@@ -108,4 +133,21 @@ func separatorOf(header string, s records.Schema) rune {
 		}
 	}
 	return best
+}
+
+// header returns the first fields of a file with the given separator, as they are read.
+func (l *layout) header(head []byte, comma, comment rune) []string {
+	if l.lines {
+		head, _, _ = bytes.Cut(head, []byte("\n"))
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(head, []byte("\ufeff"))))
+	r.Comma, r.LazyQuotes = comma, true
+	if r.Comment = comment; comment == comma {
+		return nil
+	}
+	fields, _ := r.Read()
+	for i, text := range fields {
+		fields[i] = strings.TrimSpace(strings.ReplaceAll(text, "\n", " "))
+	}
+	return fields
 }

@@ -84,6 +84,15 @@ func TestSeparatorsOfPrivateFiles(t *testing.T) {
 			t.Errorf("%s: %s", name, e.stdout)
 		}
 	}
+	for _, text := range []string{"sep=;\nb;a;c\n1;2;x\n", "\ufeffsep=#\r\nb#a#c\r\n1#2#x\r\n"} {
+		s.write("excel.csv", text)
+		if got := s.run(0, "check", "s.json", "excel.csv").stdout; !strings.HasPrefix(got, "1 records") ||
+			!strings.Contains(got, "2 of 2") {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	s.write("excel.csv", "sep=;\nb;a\n1;2\n3\n")
+	s.oneLine(s.run(exitInput, "check", "s.json", "excel.csv"), "line 4 has 1 field")
 	s.write("none.csv", "1;2\n3;4\n")
 	s.run(exitInput, "check", "s.json", "none.csv", "--no-header")
 	s.run(0, "check", "s.json", "none.csv", "--no-header", "--comma", ";")

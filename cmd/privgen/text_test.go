@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestWrap(t *testing.T) {
 func TestLinesOfProgress(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
-	l := &lines{to: &out, every: 5 * time.Second, now: func() time.Time { return now }}
+	l := newLines(&out, func() time.Time { return now })
 	for step := 1; step <= 100; step++ {
 		l.show(privgen.Progress{Stage: "training", Step: step, Of: 100, Epsilon: 0.5})
 		now = now.Add(200 * time.Millisecond)
@@ -39,6 +40,25 @@ func TestLinesOfProgress(t *testing.T) {
 		"training: 100 of 100, 5/s, 0s left, ε ≤ 0.5 so far\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+// TestRoundsInOneLine: a run that goes from stage to stage and back prints a line every few
+// seconds, not one for each round, and the last step of each stage.
+func TestRoundsInOneLine(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(0, 0)
+	l := newLines(&out, func() time.Time { return now })
+	for round := 1; round <= 20; round++ {
+		l.show(privgen.Progress{Stage: "choices", Step: round, Of: 20})
+		l.show(privgen.Progress{Stage: "measurements", Step: 8 * round, Of: 160})
+		now = now.Add(time.Second)
+	}
+	got := regexp.MustCompile(`(?m),.*$`).ReplaceAllString(out.String(), "")
+	want := "choices: 1 of 20\nmeasurements: 8 of 160\nchoices: 6 of 20\nchoices: 11 of 20\n" +
+		"choices: 16 of 20\nchoices: 20 of 20\nmeasurements: 160 of 160\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/xuri/excelize/v2"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// A sheet is read as if it had been saved as CSV, so one schema serves both. A cell has the text
+// that its format shows, and ISO dates where the format is that of the reader's language.
+var shown = excelize.Options{ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd",
+	LongTimePattern: "hh:mm:ss"}
+
+// sheetOf returns the rows of a sheet as lines of comma-separated values.
+func (l *layout) sheetOf(in io.Reader, s records.Schema) (out io.Reader, c records.CSV, end func(),
+	err error) {
+	plain := *l
+	plain.comma, plain.comment = "auto", ""
+	if c, err = plain.csv(); err != nil {
+		return nil, c, nil, err
+	}
+	book, err := openBook(in)
+	if err != nil {
+		return nil, c, nil, err
+	}
+	name, err := l.sheetName(book.GetSheetList())
+	if err != nil {
+		return nil, c, nil, err
+	}
+	rows, err := book.Rows(name)
+	if err != nil {
+		return nil, c, nil, damagedBook
+	}
+	sheet := &sheetLines{rows: rows, want: l.fields(s)}
+	return sheet, c, func() { _ = errors.Join(rows.Close(), book.Close()) }, nil
+}
+
+// sheetName returns the name of the sheet to read.
+func (l *layout) sheetName(names []string) (string, error) {
+	switch {
+	case len(names) == 0:
+		return "", fileFault("the workbook has no sheet")
+	case l.sheet == "":
+		return names[0], nil
+	case !slices.Contains(names, l.sheet):
+		return "", usagef("--sheet: %q: want one of %q", l.sheet, names)
+	}
+	return l.sheet, nil
+}
+
+var damagedBook = fileFault("the workbook cannot be read: want an .xlsx file without a password, as " +
+	"a spreadsheet program saves it")
+
+// openBook reads a workbook. It keeps the bound of package records on what a file unpacks to, and
+// keeps the sheets in memory, since a temporary file of them could outlive a crash.
+func openBook(in io.Reader) (book *excelize.File, err error) {
+	at, size, remove, err := seekable(in)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	defer func() {
+		if recover() != nil { // the library may not be ready for every damaged file
+			book, err = nil, damagedBook
+		}
+	}()
+	if err := soundBook(at, size); err != nil {
+		return nil, err
+	}
+	options := shown
+	options.UnzipSizeLimit = records.Limits{}.UnpackedFor(size)
+	options.UnzipXMLSizeLimit = options.UnzipSizeLimit
+	book, err = excelize.OpenReader(io.NewSectionReader(at, 0, size), options)
+	if err != nil {
+		return nil, damagedBook
+	}
+	return book, nil
+}
+
+// soundBook fails if a sheet is not well-formed, or if its cells are not in order: the library
+// would read the first part of the sheet, or put a value into another column.
+func soundBook(at io.ReaderAt, size int64) error {
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		return damagedBook
+	}
+	left := records.Limits{}.UnpackedFor(size)
+	for _, f := range z.File {
+		if left -= int64(min(f.UncompressedSize64, 1<<62)); left < 0 {
+			return fileFault("the workbook unpacks to more than %d bytes for each of its own: want a smaller one, "+
+				"or its sheet as CSV", mostUnpacked)
+		}
+		if !strings.HasPrefix(strings.ToLower(f.Name), "xl/worksheets/sheet") {
+			continue
+		}
+		sheet, err := f.Open()
+		if err != nil {
+			return damagedBook
+		}
+		err = soundSheet(sheet)
+		sheet.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func soundSheet(in io.Reader) error {
+	d := xml.NewDecoder(in)
+	row, column := 0, 0
+	for {
+		token, err := d.Token() // which checks that elements are closed
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return damagedBook
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok || e.Name.Local != "row" && e.Name.Local != "c" {
+			continue
+		}
+		place := ""
+		for _, a := range e.Attr {
+			if a.Name.Local == "r" {
+				place = a.Value
+			}
+		}
+		if e.Name.Local == "row" {
+			n := row + 1
+			if place != "" {
+				if _, err := fmt.Sscan(place, &n); err != nil {
+					return damagedBook
+				}
+			}
+			if n <= row {
+				return fileFault("the rows of the workbook are not in order: save it again with a spreadsheet program")
+			}
+			row, column = n, 0
+			continue
+		}
+		n := column + 1
+		if place != "" {
+			if n, _, err = excelize.CellNameToCoordinates(place); err != nil {
+				return damagedBook
+			}
+		}
+		if n <= column {
+			return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
+				"spreadsheet program", row)
+		}
+		column = n
+	}
+}
+
+// sheetLines reads the rows of a sheet as lines of comma-separated values. Empty rows are skipped.
+type sheetLines struct {
+	rows *excelize.Rows
+	want int // number of fields; 0 until the first row
+	row  int
+	line []byte
+	left []byte // what is left of the last line
+	err  error
+}
+
+func (s *sheetLines) Read(p []byte) (int, error) {
+	done := 0
+	for done < len(p) {
+		if len(s.left) == 0 && s.err == nil {
+			s.err = s.next()
+		}
+		if s.err != nil {
+			break
+		}
+		n := copy(p[done:], s.left)
+		s.left = s.left[n:]
+		done += n
+	}
+	if done == 0 && len(p) > 0 {
+		return 0, s.err
+	}
+	return done, nil
+}
+
+// next writes the next row that is not empty.
+func (s *sheetLines) next() (err error) {
+	defer func() {
+		if recover() != nil {
+			err = damagedBook
+		}
+	}()
+	for s.rows.Next() {
+		s.row++
+		cells, err := s.rows.Columns()
+		if err != nil {
+			return damagedBook
+		}
+		for len(cells) > 0 && strings.TrimSpace(cells[len(cells)-1]) == "" {
+			cells = cells[:len(cells)-1]
+		}
+		if len(cells) == 0 {
+			continue
+		}
+		if s.want == 0 {
+			s.want = len(cells)
+		}
+		if len(cells) > s.want {
+			return fileFault("row %d of the sheet has %d cells: want at most %d, as the columns need: remove what stands "+
+				"beside the table%s", s.row, len(cells), s.want, notPublic)
+		}
+		s.write(cells)
+		return nil
+	}
+	if s.rows.Error() != nil {
+		return damagedBook
+	}
+	return io.EOF
+}
+
+// write writes the cells of a row, and empty ones up to the number of fields.
+func (s *sheetLines) write(cells []string) {
+	s.line = s.line[:0]
+	for i := range s.want {
+		if i > 0 {
+			s.line = append(s.line, ',')
+		}
+		if i < len(cells) {
+			s.line = appendField(s.line, unguarded(cells[i]))
+		}
+	}
+	s.line = append(s.line, '\n')
+	s.left = s.line
+}
+
+// appendField appends a text as a field on one line.
+func appendField(line []byte, text string) []byte {
+	if !strings.ContainsAny(text, "\",\r\n") {
+		return append(line, text...)
+	}
+	text = lineBreaks.Replace(strings.ToValidUTF8(text, "\ufffd"))
+	return append(append(append(line, '"'), strings.ReplaceAll(text, `"`, `""`)...), '"')
+}
+
+var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
