@@ -49,3 +49,23 @@ func Example() {
 	// <nil>
 	// "everything" is refused by the limit for one release
 }
+
+func ExampleLedger() {
+	l := ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-5})
+	count, err := l.Reserve("noisy count", accountant.Gaussian{NoiseMultiplier: 10}, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := count.Spend(); err != nil { // before the noise is drawn
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("ε ≤ %s\n", accountant.FormatUpper(l.Epsilon().Upper, 3))
+	err = l.Spend("all of it", accountant.Gaussian{NoiseMultiplier: 1})
+	var refused *ledger.Refusal
+	fmt.Println(errors.Is(err, accountant.ErrBudgetExceeded), errors.As(err, &refused))
+	// Output:
+	// ε ≤ 0.341
+	// true true
+}

@@ -24,6 +24,10 @@ func (m *maker) promise() {
 		}
 	}
 	m.out.Promise.Words = words(*g, float64(m.out.Promise.Attack))
+	if f := m.in.Fidelity; f != nil && covers(g) && f.Guarantee.Epsilon > g.Epsilon {
+		m.out.Promise.Words = append(m.out.Promise.Words, fmt.Sprintf("With the released figures of this "+
+			"report, ε = %s was used.", accountant.FormatUpper(f.Guarantee.Epsilon, 4)))
+	}
 }
 
 // approximate returns the (ε, δ) guarantee as an event.
@@ -75,7 +79,7 @@ func words(g ledger.Guarantee, guess float64) []string {
 		"general can be learnt, whether or not that person took part.")
 	if g.Budget > 0 && !math.IsInf(g.Budget, 1) {
 		out = append(out, fmt.Sprintf("Of the budget of ε = %g that was set for these data, ε = %s "+
-			"was used.", g.Budget, accountant.FormatUpper(g.Epsilon, 4)))
+			"had been used when the generator was made.", g.Budget, accountant.FormatUpper(g.Epsilon, 4)))
 	}
 	return out
 }

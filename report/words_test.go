@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 	}{
 		"add or remove": {&ledger.Guarantee{Epsilon: 1, Delta: 1e-5, Unit: "record", Budget: 2},
 			[]string{"2.72 times", "1 in 100,000", "left out, or one more had been added", "73.2 %",
-				"one row of the data", "ε = 2 that was set for these data, ε = 1 was used"}, nil},
+				"one row of the data", "ε = 2 that was set for these data, ε = 1 had been used when"}, nil},
 		"replace": {&ledger.Guarantee{Epsilon: 0.1, Delta: 0, Unit: "user",
 			Relation: accountant.ReplaceOne},
 			[]string{"1.11 times", "one user had been replaced by any other",

@@ -200,7 +200,7 @@ func ledgerMutants() []mutant {
 		{Name: "ledger/only the last part of a group is priced", In: in,
 			Tests: at(in, "Transaction|Strand|ResumeCounts"),
 			Old:   "d.Parts = append(d.Parts, part)",
-			New:   "d.Parts = []Event{part}",
+			New:   "d.Parts = []accountant.Event{part}",
 			Why:   "another part may be the worst"},
 		{Name: "ledger/an ID is set aside again", In: in,
 			Tests: at(in, "Transaction|Strand|ResumeCounts"),

@@ -1,4 +1,4 @@
-package accountant_test
+package ledger_test
 
 import (
 	"testing"
