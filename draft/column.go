@@ -5,15 +5,21 @@ import (
 	"hash/maphash"
 	"maps"
 	"math/bits"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A reading is a way to read the texts of a column.
 type reading interface {
 	// read adds a text. It returns false if the text cannot be read in this way.
 	read(text string) bool
+	// differ reports whether the texts that were read have different values of this kind.
+	differ() bool
+	// covers reports whether another reading has the same values so far.
+	covers(other reading) bool
 }
 
 // A candidate is a reading, and the number of cells that it cannot read.
@@ -47,6 +53,22 @@ type seenColumn struct {
 	chosen       *candidate     // nil if the column holds texts
 }
 
+// addAll adds the texts of lines to all columns.
+func addAll(seen []seenColumn, lines [][]string, missing []string) {
+	var group sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), len(seen))
+	for w := range workers {
+		group.Go(func() {
+			for j := w; j < len(seen); j += workers {
+				for _, fields := range lines {
+					seen[j].add(fields[j], missing)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
 func unseen(first []string, kept int) []seenColumn {
 	seen := make([]seenColumn, len(first))
 	for j := range seen {
@@ -61,6 +83,11 @@ func (c *seenColumn) add(text string, missing []string) {
 	c.rows++
 	if slices.Contains(missing, text) {
 		c.missed++
+		return
+	}
+	if c.more > 0 { // too many to count
+		c.more++
+		c.try(text, 1)
 		return
 	}
 	n, met := c.texts[text]
@@ -89,7 +116,7 @@ func (c *seenColumn) begin() {
 	c.begun = true
 	var some []string
 	for _, text := range c.order {
-		if len(some) < firstTexts && strings.ContainsAny(text, digits) {
+		if len(some) < firstTexts && hasDigit(text) {
 			some = append(some, text)
 		}
 	}
@@ -111,13 +138,29 @@ func (c *seenColumn) begin() {
 	for _, text := range c.order {
 		c.try(text, c.texts[text])
 	}
+	if len(c.order) == c.kept {
+		c.prune()
+	}
+}
+
+// prune drops the readings that many texts have shown to be wrong, or to be no others.
+func (c *seenColumn) prune() {
+	var kept []*candidate
+	for _, r := range c.candidates {
+		if c.bears(r) && r.differ() && !slices.ContainsFunc(kept, func(k *candidate) bool {
+			return k.missed <= r.missed && k.reading.covers(r.reading)
+		}) {
+			kept = append(kept, r)
+		}
+	}
+	c.candidates = kept
 }
 
 // try adds a text that was not met before, or not among the first ones.
 func (c *seenColumn) try(text string, cells int) {
 	c.again = c.again || text == c.first
 	c.shape.add(text)
-	if (!strings.ContainsAny(text, digits) || text[0] == '#' && isMissing(text)) && len(c.words) <= mostWords+len(missingWords) {
+	if (!hasDigit(text) || text[0] == '#' && isMissing(text)) && len(c.words) <= mostWords+len(missingWords) {
 		c.words[text] += cells
 		return
 	}
@@ -125,11 +168,6 @@ func (c *seenColumn) try(text string, cells int) {
 		if !r.read(text) {
 			r.missed += cells
 		}
-	}
-	if c.more > mostTexts && c.more%mostTexts == 0 {
-		c.candidates = slices.DeleteFunc(c.candidates, func(r *candidate) bool {
-			return !c.bears(r)
-		})
 	}
 }
 
@@ -153,7 +191,7 @@ func (c *seenColumn) choose() {
 	c.begin()
 	c.chosen = nil
 	for _, r := range c.candidates {
-		if c.bears(r) && r.reading.(interface{ differ() bool }).differ() &&
+		if c.bears(r) && r.differ() &&
 			(c.chosen == nil || r.missed < c.chosen.missed) {
 			c.chosen = r
 		}
@@ -249,16 +287,15 @@ var hashSeed = maphash.MakeSeed()
 const mostForms = 16
 
 func (s *shape) add(text string) {
-	if s.repeated {
-		return // repeated texts name no record
+	if s.repeated || len(s.met) == mostMet {
+		return // repeated texts name no record, and the form of so many is known
 	}
 	if s.met == nil {
 		s.met, s.forms = map[uint64]struct{}{}, map[int]*commonForm{}
 	}
-	if h := maphash.String(hashSeed, text); len(s.met) < mostMet {
-		_, s.repeated = s.met[h]
-		s.met[h] = struct{}{}
-	}
+	h := maphash.String(hashSeed, text)
+	_, s.repeated = s.met[h]
+	s.met[h] = struct{}{}
 	if s.n++; isUUID(text) {
 		s.uuids++
 	}

@@ -17,6 +17,9 @@ type moments struct {
 	step     time.Duration // of which all of them are multiples
 }
 
+var steps = [...]time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond,
+	time.Microsecond, time.Nanosecond}
+
 // put adds a moment.
 func (m *moments) put(at time.Time) {
 	at = at.UTC()
@@ -29,11 +32,8 @@ func (m *moments) put(at time.Time) {
 	if at.After(m.to) {
 		m.to = at
 	}
-	for _, step := range []time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond,
-		time.Microsecond, time.Nanosecond} {
-		if !at.Equal(at.Truncate(m.step)) {
-			m.step = min(m.step, step)
-		}
+	for i := 0; !at.Equal(at.Truncate(m.step)); i++ {
+		m.step = min(m.step, steps[i])
 	}
 }
 
@@ -47,6 +47,13 @@ func (m *moments) column(name string) records.Column {
 	}
 	return records.Datetime(name, m.from, to, m.step)
 }
+
+func (m *moments) covers(other reading) bool {
+	o, ok := other.(interface{ span() moments })
+	return ok && o.span() == *m
+}
+
+func (m *moments) span() moments { return *m }
 
 // anyMoment reads all forms that [records.Datetime] reads.
 type anyMoment struct {

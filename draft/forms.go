@@ -79,7 +79,7 @@ const (
 )
 
 func (p *plainNumber) read(text string) bool {
-	if isCode(text) || len(text) > mostDigits && len(strings.Trim(text, "0123456789")) == 0 ||
+	if isCode(text) || len(text) > mostDigits && allDigits(text) ||
 		strings.ContainsAny(text, "xX_") {
 		return false
 	}
@@ -110,6 +110,26 @@ func (p *plainNumber) read(text string) bool {
 }
 
 func (p *plainNumber) differ() bool { return p.lo < p.hi && !p.decimals.uneven() }
+
+func (p *plainNumber) covers(reading) bool { return false }
+
+func hasDigit(text string) bool {
+	for i := range len(text) {
+		if text[i] >= '0' && text[i] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+func allDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
 
 // isCode reports whether a text of digits would lose leading zeros as a number.
 func isCode(text string) bool {
@@ -175,11 +195,13 @@ func isUnit(text string) bool {
 
 // cut returns the signs before a number, the number with its sign, and the signs after it.
 func cut(text string) (before, core, after string) {
-	first := strings.IndexAny(text, "0123456789")
-	if first < 0 {
-		return text, "", ""
+	first, last := 0, len(text)
+	for first < last && (text[first] < '0' || text[first] > '9') {
+		first++
 	}
-	last := strings.LastIndexAny(text, "0123456789") + 1
+	for last > first && (text[last-1] < '0' || text[last-1] > '9') {
+		last--
+	}
 	before, core, after = text[:first], text[first:last], text[last:]
 	if at := strings.IndexByte(before, '-'); at >= 0 {
 		before, core = before[:at]+before[at+1:], "-"+core
@@ -231,10 +253,13 @@ func (f *numberForm) number(core string) bool {
 	}
 	unsigned := strings.TrimPrefix(digits, "-")
 	if isCode(digits) || len(unsigned) == 0 || len(unsigned) > mostDigits || pointed && rest == "" ||
-		strings.Trim(unsigned, "0123456789") != "" || strings.Trim(rest, "0123456789") != "" {
+		!allDigits(unsigned) || !allDigits(rest) {
 		return false
 	}
-	v, err := strconv.ParseFloat(digits+"."+rest, 64)
+	if rest != "" {
+		digits += "." + rest
+	}
+	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return false
 	}
@@ -242,6 +267,8 @@ func (f *numberForm) number(core string) bool {
 	f.grouped, f.pointed = f.grouped || grouped, f.pointed || pointed
 	return true
 }
+
+func (f *numberForm) covers(reading) bool { return false }
 
 // differ reports whether the numbers differ and have some sign. All units have to be there, unlike
 // signs of money and of per cent.

@@ -84,10 +84,14 @@ const (
 	maxWhole  = 1 << 53
 )
 
+// mostFields is how many fields are read before they are added to their columns.
+const mostFields = 1 << 16
+
 // look reads all rows once.
 func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
 	err error) {
 	var first []string
+	var lines [][]string // that are not added to the columns yet
 	line, missing := 0, layout.MissingTexts()
 	for fields, err := range layout.Lines(public) {
 		if err != nil {
@@ -105,10 +109,12 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 			return nil, nil,
 				malformed("line %d has %d fields, and the first line has %d", line, len(fields), len(names))
 		}
-		for j, text := range fields {
-			seen[j].add(text, missing)
+		if lines = append(lines, slices.Clone(fields)); len(lines)*len(names) >= mostFields {
+			addAll(seen, lines, missing)
+			lines = lines[:0]
 		}
 	}
+	addAll(seen, lines, missing)
 	if line == 0 {
 		return nil, nil, malformed("the CSV file is empty")
 	}
@@ -169,7 +175,7 @@ func named(first []string, seen []seenColumn) bool {
 			years = append(years, text)
 		case c.reading() != nil && !param.IsHeading(text):
 			return false
-		case c.reading() != nil || c.hasDigits() && !strings.ContainsAny(text, digits):
+		case c.reading() != nil || c.hasDigits() && !hasDigit(text):
 			words++
 		}
 		if c.again {
@@ -182,10 +188,8 @@ func named(first []string, seen []seenColumn) bool {
 	return words > 0 && (again == 0 || words > 2*again)
 }
 
-const digits = "0123456789"
-
 func isYear(text string) bool {
-	return len(text) == 4 && (text[:2] == "19" || text[:2] == "20") && strings.Trim(text, digits) == ""
+	return len(text) == 4 && (text[:2] == "19" || text[:2] == "20") && allDigits(text)
 }
 
 // holdsYears reports whether numbers of a column can be years.
