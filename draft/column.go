@@ -120,7 +120,7 @@ func (c *seenColumn) begin() {
 			some = append(some, text)
 		}
 	}
-	for _, fresh := range readings {
+	for _, fresh := range append(layoutsIn(some), readings...) {
 		r, misses := fresh(), 0
 		for i, text := range some {
 			if !r.read(text) {
@@ -141,6 +141,21 @@ func (c *seenColumn) begin() {
 	if len(c.order) == c.kept {
 		c.prune()
 	}
+}
+
+// layoutsIn makes the layouts that some texts may have.
+func layoutsIn(texts []string) (list []func() reading) {
+	const mostShown, mostLayouts = 16, 64
+	var layouts []string
+	for _, text := range texts[:min(len(texts), mostShown)] {
+		for _, layout := range layoutsOf(text) {
+			if !slices.Contains(layouts, layout) && len(layouts) < mostLayouts {
+				layouts = append(layouts, layout)
+				list = append(list, func() reading { return &dateForm{layout: layout} })
+			}
+		}
+	}
+	return list
 }
 
 // prune drops the readings that many texts have shown to be wrong, or to be no others.
@@ -230,14 +245,36 @@ func (c *seenColumn) nothing() bool {
 	return c.more == 0 && (len(c.texts) == 0 || len(c.texts) == 1 && isMissing(c.order[0]))
 }
 
-// missingWords are the usual texts of a missing value, in small letters.
-var missingWords = []string{"", "?", "-", "--", "---", ".", "..", ":", "\\n", "na", "n/a", "n.a.",
-	"#n/a", "#na", "nan", "null", "nil", "none", "missing", "unknown", "(blank)", "(null)", "<na>",
-	"#value!", "#div/0!", "#ref!", "#num!", "#null!", "#name?", "k. a.", "k.a.", "–", "—",
-	"inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"}
+// missingWords are the usual texts of a missing value, in small letters, and infinities are those
+// of numbers only.
+var (
+	missingWords = []string{"", "?", "-", "--", "---", ".", "..", ":", `\n`, "na", "n/a", "n.a.",
+		"#n/a", "#na", "nan", "null", "nil", "none", "missing", "unknown", "(blank)", "(null)", "(none)",
+		"<na>", "#value!", "#div/0!", "#ref!", "#num!", "#null!", "#name?", "k. a.", "k.a.", "–", "—",
+		"not available", "not applicable"}
+	infinities = []string{"inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"}
+)
 
 // isMissing reports whether a text usually stands for a missing value.
-func isMissing(text string) bool { return slices.Contains(missingWords, strings.ToLower(text)) }
+func isMissing(text string) bool {
+	lower := strings.ToLower(text)
+	return slices.Contains(missingWords, lower) || slices.Contains(infinities, lower)
+}
+
+// MissingTexts returns the usual texts of a missing value, for [records.CSV]. The first one is the
+// empty text.
+func MissingTexts() (texts []string) {
+	for _, word := range missingWords {
+		title := word
+		if len(word) > 1 {
+			title = strings.ToUpper(word[:1]) + word[1:]
+		}
+		texts = append(texts, word, strings.ToUpper(word), title)
+	}
+	texts = append(texts, "NaN", "n/A")
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
 
 // levels returns the texts in alphabetical order or, if all are numbers, in numerical order.
 func (c *seenColumn) levels() []string {

@@ -79,29 +79,6 @@ func (m *anyMoment) read(text string) bool {
 	return false
 }
 
-// dateLayouts are forms of dates and times, in the order of preference where several fit all texts.
-var dateLayouts = func() (list []string) {
-	for _, date := range []string{"2006-01-02", "20060102", "2006/01/02", "2006.01.02", "01/02/2006",
-		"1/2/2006", "02/01/2006", "2/1/2006", "02.01.2006", "2.1.2006", "02-01-2006", "2-1-2006",
-		"01-02-2006", "2006-02-01", "02.01.06", "2.1.06", "01/02/06", "1/2/06", "02/01/06", "2/1/06",
-		"02-01-06", "01-02-06", "02-Jan-2006", "2-Jan-2006", "02-Jan-06", "2-Jan-06", "02 Jan 2006",
-		"2 Jan 2006", "Jan 02, 2006", "Jan 2, 2006", "02 January 2006", "2 January 2006",
-		"January 02, 2006", "January 2, 2006", "02Jan2006", "01 2, 2006", "Mon, 02 Jan 2006",
-		"Mon, 2 Jan 2006", "Monday, January 2, 2006", "2006年1月2日", "2006年01月02日"} {
-		for _, clock := range []string{"", " 15:04", " 15:04:05", " 03:04 PM",
-			" 03:04:05 PM", " 03:04 pm", " 03:04:05 pm", " 3:04 PM", " 3:04:05 PM", " 3:04 pm", " 3:04:05 pm", " 15:04:05 -0700",
-			" 15:04:05 -07:00", " 15:04:05-07:00", " 15:04:05 GMT", " 15:04:05 UTC", ", 15:04",
-			", 15:04:05"} {
-			list = append(list, date+clock)
-		}
-	}
-	return append(list, "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z",
-		"2006-01-02T15:04:05-07:00", "2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z07:00",
-		"2006-01-02 15:04:05-07", "2006-01-02 15:04:05Z", "20060102150405", "20060102T150405", "20060102T150405Z",
-		"20060102 150405", "02/Jan/2006:15:04:05 -0700", "Mon Jan _2 15:04:05 2006",
-		"Mon Jan _2 15:04:05 MST 2006")
-}()
-
 // A dateForm reads one layout.
 type dateForm struct {
 	layout string
@@ -117,7 +94,7 @@ func (f *dateForm) read(text string) bool {
 	at, err := time.Parse(f.layout, text)
 	if err == nil && at.Year() >= 1900 && at.Year() <= 2100 {
 		if strings.Contains(f.layout, "05") {
-			n := decimals(text)
+			n := decimals(f.layout, text)
 			if f.step == 0 {
 				f.least = n
 			}
@@ -140,12 +117,20 @@ func nearLength(layout, text string) bool {
 	if strings.Contains(layout, "Jan") {
 		least = -9
 	}
+	if strings.Contains(layout, "_2") {
+		return longer != 0 // all days are equally long
+	}
 	return longer < least || longer > 16
 }
 
-// decimals returns the number of digits after the point of the seconds.
-func decimals(text string) (n int) {
-	_, rest, found := strings.Cut(text[max(strings.IndexByte(text, ':'), 0):], ".")
+// decimals returns the number of decimals of the seconds: of digits after the first point that the
+// layout does not have.
+func decimals(layout, text string) (n int) {
+	before, _, _ := strings.Cut(layout, "05")
+	rest, found := text, true
+	for range strings.Count(before, ".") + 1 {
+		_, rest, found = strings.Cut(rest, ".")
+	}
 	for found && n < len(rest) && rest[n] >= '0' && rest[n] <= '9' {
 		n++
 	}
@@ -198,8 +183,8 @@ func (f *dateForm) column(name string, alike []reading, r *Recognised) records.C
 			break
 		}
 	}
-	if f.most > 0 && f.least == f.most { // all decimals are used
-		f.step = time.Second / time.Duration(math.Pow10(f.most))
+	if f.most > 0 && f.least == f.most { // no text has more of them
+		f.step = max(f.step, time.Second/time.Duration(math.Pow10(f.most)))
 	}
 	c := f.moments.column(name)
 	if form := f.form(); form != "" {

@@ -13,11 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// readings makes all ways to read the texts of a column, in the order of preference.
+// readings makes all ways to read the texts of a column besides the layouts of dates, in the order
+// of preference.
 var readings = func() (list []func() reading) {
-	for _, layout := range dateLayouts {
-		list = append(list, func() reading { return &dateForm{layout: layout} })
-	}
 	list = append(list, func() reading { return &anyMoment{} },
 		func() reading { return &plainNumber{lo: math.Inf(1), hi: math.Inf(-1), whole: true} })
 	for _, f := range []numberForm{{group: ",", point: "."}, {group: ".", point: ","},
@@ -165,7 +163,7 @@ type numberForm struct {
 	before, after, group, point string
 	lo, hi                      float64
 	decimals                    int
-	grouped, pointed            bool // whether some text is
+	grouped, pointed, broken    bool // whether some text is; broken: has a fraction
 	n, signed                   int  // texts, and those with the signs
 	length                      int  // of all texts; -1 if they differ
 }
@@ -205,6 +203,8 @@ func cut(text string) (before, core, after string) {
 	before, core, after = text[:first], text[first:last], text[last:]
 	if at := strings.IndexByte(before, '-'); at >= 0 {
 		before, core = before[:at]+before[at+1:], "-"+core
+	} else if strings.HasSuffix(before, "+") {
+		before = before[:len(before)-1]
 	}
 	return before, core, after
 }
@@ -265,6 +265,7 @@ func (f *numberForm) number(core string) bool {
 	}
 	f.lo, f.hi, f.decimals = min(f.lo, v+0), max(f.hi, v+0), max(f.decimals, len(rest))
 	f.grouped, f.pointed = f.grouped || grouped, f.pointed || pointed
+	f.broken = f.broken || v != math.Trunc(v)
 	return true
 }
 
@@ -276,8 +277,13 @@ func (f *numberForm) differ() bool {
 	if f.before+f.after == "" && !f.grouped && f.point == "." {
 		return false // these are plain numbers, if any
 	}
-	unit := strings.ContainsFunc(f.before+f.after, unicode.IsLetter)
-	return f.lo < f.hi && (f.grouped || f.group == "") && (!unit || 10*f.signed >= 9*f.n)
+	if f.lo >= f.hi || f.group != "" && !f.grouped {
+		return false
+	}
+	if strings.HasPrefix(f.after, " ") {
+		return 5*f.signed >= f.n // 12 and 12 kg are the same
+	}
+	return !strings.ContainsFunc(f.before+f.after, unicode.IsLetter) || 10*f.signed >= 9*f.n
 }
 
 // format returns the form as a column's format.
@@ -310,6 +316,9 @@ func (f *numberForm) column(name string, alike []reading, r *Recognised) records
 		return records.Integer(name, int(f.lo), int(f.hi)).WithFormat(f.format())
 	}
 	c := records.Numeric(name, f.lo, f.hi).WithFormat(f.format())
+	if !f.broken {
+		return onGrid(c, 0, f.n)
+	}
 	if f.decimals <= 4 {
 		return c.WithStep(math.Pow10(-f.decimals))
 	}

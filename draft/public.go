@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -173,7 +175,7 @@ func named(first []string, seen []seenColumn) bool {
 		switch {
 		case c.reading() != nil && isYear(text) && !c.holdsYears():
 			years = append(years, text)
-		case c.reading() != nil && !param.IsHeading(text):
+		case c.reading() != nil && c.couldHold(text):
 			return false
 		case c.reading() != nil || c.hasDigits() && !hasDigit(text):
 			words++
@@ -186,6 +188,43 @@ func named(first []string, seen []seenColumn) bool {
 		words++
 	}
 	return words > 0 && (again == 0 || words > 2*again)
+}
+
+// couldHold reports whether a text can be in a column of numbers or dates: it is read like the
+// others, or it is no name.
+func (c *seenColumn) couldHold(text string) bool {
+	if !hasDigit(text) {
+		_, word := c.words[text]
+		return word || utf8.RuneCountInString(text) > 64
+	}
+	if param.IsHeading(text) {
+		return false
+	}
+	for _, r := range c.candidates {
+		if r.reads(text) {
+			return true
+		}
+	}
+	return !strings.ContainsFunc(text, unicode.IsLetter)
+}
+
+// reads reports whether a reading reads a text, which is not counted.
+func (c *candidate) reads(text string) bool {
+	switch r := c.reading.(type) {
+	case *dateForm:
+		again := *r
+		return again.read(text)
+	case *anyMoment:
+		again := *r
+		return again.read(text)
+	case *plainNumber:
+		again := *r
+		return again.read(text)
+	case *numberForm:
+		again := *r
+		return again.read(text)
+	}
+	return true
 }
 
 func isYear(text string) bool {

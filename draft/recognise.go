@@ -159,7 +159,7 @@ func (c *seenColumn) measured(name string, r *Recognised) (column records.Column
 			column = times
 		case f.names() && !c.shape.repeated && c.cells() >= 20:
 			return column, false
-		case c.few(f):
+		case c.few(f.whole, f.lo, f.hi):
 			return c.graded(name, r), true
 		default:
 			column = f.column(name, c.cells())
@@ -174,7 +174,7 @@ func (c *seenColumn) measured(name string, r *Recognised) (column records.Column
 		if f.names() && !c.shape.repeated && c.cells() >= 20 {
 			return column, false
 		}
-		if c.few(nil) {
+		if c.few(!f.pointed, f.lo, f.hi) {
 			return c.graded(name, r), true
 		}
 		column = f.column(name, c.alike(), r)
@@ -219,12 +219,12 @@ const mostGrades = 12
 
 // few reports whether there are so few different numbers that they are levels: 0 and 1, or some
 // with gaps between them.
-func (c *seenColumn) few(p *plainNumber) bool {
+func (c *seenColumn) few(whole bool, lo, hi float64) bool {
 	n := len(c.texts) - len(c.words)
 	if c.more > 0 || n > mostGrades || c.cells() < 20*n || c.rows < 50 {
 		return false
 	}
-	return p == nil || !p.whole || p.most-p.least >= int64(n) || n == 2 && p.least == 0 && p.most == 1
+	return !whole || hi-lo >= float64(n) || lo == 0 && hi == 1
 }
 
 // graded returns the column of a few numbers.
