@@ -363,15 +363,19 @@ func (f *commonForm) add(text string) {
 }
 
 // settled returns the pattern. A digit that is the same in all texts belongs to it only if the
-// digits that follow take most of their values: the first digits of counted numbers hardly vary.
-func (f *commonForm) settled() string {
+// digits that follow take most of their values, as the first digits of counted numbers do not, and if enough
+// texts have it.
+func (f *commonForm) settled(enough float64) string {
 	out := []byte(f.pattern)
-	even := false
+	even, most := false, 9
+	if f.n < 50 {
+		most = 7
+	}
 	for i := len(out) - 1; i >= 0; i-- {
 		switch {
 		case out[i] == '#':
-			even = bits.OnesCount16(f.digits[i]) >= 7
-		case out[i] >= '0' && out[i] <= '9' && !even:
+			even = bits.OnesCount16(f.digits[i]) >= most
+		case out[i] >= '0' && out[i] <= '9' && (!even || capacity(f.pattern) < enough):
 			out[i] = '#'
 		}
 	}
@@ -380,7 +384,7 @@ func (f *commonForm) settled() string {
 
 // common returns the pattern of all texts. Of words of digits and letters it is the pattern of the
 // most frequent length, if at least half of them have it.
-func (s *shape) common() string {
+func (s *shape) common(enough float64) string {
 	var best *commonForm
 	for _, f := range s.forms {
 		if best == nil || f.n > best.n || f.n == best.n && f.pattern > best.pattern {
@@ -394,7 +398,7 @@ func (s *shape) common() string {
 	if best.n < s.n && strings.ContainsAny(best.pattern, " .,:;/-()+") {
 		return ""
 	}
-	return best.settled()
+	return best.settled(enough)
 }
 
 // formOf returns a text as the pattern of a single text, and "" if it can be none.

@@ -84,7 +84,6 @@ type dateForm struct {
 	layout string
 	moments
 	least, most int // decimals of the seconds
-	zeros       int // texts such as 00.00.0000
 }
 
 func (f *dateForm) read(text string) bool {
@@ -103,11 +102,12 @@ func (f *dateForm) read(text string) bool {
 		f.put(at)
 		return true
 	}
-	if strings.Trim(text, "0-/.: ") == "" && strings.Contains(text, "00") && len(text) > 5 {
-		f.zeros++
-		return true
-	}
-	return false
+	return isNoDate(text) // which is a missing value
+}
+
+// isNoDate reports whether a text is like 00.00.0000.
+func isNoDate(text string) bool {
+	return len(text) > 5 && strings.Trim(text, "0-/.: ") == "" && strings.Contains(text, "00")
 }
 
 // nearLength reports whether a text is so much shorter or longer than a layout that it cannot have
@@ -151,7 +151,7 @@ func (f *dateForm) form() string {
 		}
 		form = strings.Replace(form, "05", "05."+strings.Repeat(digit, n), 1)
 	}
-	if form == time.DateOnly || f.layout == "2006-01-02T15:04:05Z" && f.least == f.most {
+	if form == time.DateOnly || form == "2006-01-02T15:04:05Z" {
 		return ""
 	}
 	return form

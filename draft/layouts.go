@@ -133,8 +133,7 @@ func (d *dated) number(i int) bool {
 	case len(d.clock) == 3 && (last == "." || last == ",") && n <= 9: // read after the seconds
 		d.out = d.out[:at-1]
 		return true
-	case n == 8 && len(d.runs) == 0 && !d.month, n == 4 && d.month || n == 4 && len(d.clock) == 0 &&
-		len(d.runs) < 3:
+	case n == 8 && len(d.runs) == 0 && !d.month, n == 4 && !d.complete():
 		d.out, d.runs = append(d.out, ""), append(d.runs, text)
 	case (n == 12 || n == 14) && len(d.runs) == 0 && len(d.list) == 1:
 		d.out = append(d.out, "20060102150405"[:n])

@@ -145,7 +145,12 @@ func (c *seenColumn) measured(name string, r *Recognised) (column records.Column
 	absent := 0
 	switch f := c.reading().(type) {
 	case *dateForm:
-		column, absent = f.column(name, c.alike(), r), f.zeros
+		column = f.column(name, c.alike(), r)
+		for text, cells := range c.texts {
+			if isNoDate(text) {
+				absent += cells
+			}
+		}
 	case *anyMoment:
 		r.As = fmt.Sprintf("dates or times, in whole steps of %v", f.step)
 		if f.zoned {
@@ -264,12 +269,13 @@ const (
 func (c *seenColumn) many(name string, r *Recognised) records.Column {
 	r.Or = "a column of levels, if they are declared (MaxLevels)"
 	if s := &c.shape; !s.repeated && c.rows-c.missed >= 2 {
-		form := s.common()
+		enough := 100 * float64(c.rows)
+		form := s.common(enough)
 		switch {
 		case s.uuids == s.n:
 			r.As = "identifiers: UUIDs, all different"
 			return records.Identifier(name, records.UUID())
-		case form != "" && capacity(form) >= 100*float64(c.rows):
+		case form != "" && capacity(form) >= enough:
 			r.As = fmt.Sprintf("identifiers: all different, of the form %q (# is a digit, ? a letter)",
 				form)
 			return records.Identifier(name, records.Pattern(form))
