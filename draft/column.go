@@ -175,7 +175,8 @@ func (c *seenColumn) prune() {
 func (c *seenColumn) try(text string, cells int) {
 	c.again = c.again || text == c.first
 	c.shape.add(text)
-	if (!hasDigit(text) || text[0] == '#' && isMissing(text)) && len(c.words) <= mostWords+len(missingWords) {
+	const most = 2 * mostTexts / firstTexts // more words are no missing values
+	if word := !hasDigit(text) || text[0] == '#' && isMissing(text); word && len(c.words) <= most {
 		c.words[text] += cells
 		return
 	}
@@ -363,8 +364,8 @@ func (f *commonForm) add(text string) {
 }
 
 // settled returns the pattern. A digit that is the same in all texts belongs to it only if the
-// digits that follow take most of their values, as the first digits of counted numbers do not, and if enough
-// texts have it.
+// digits that follow take most of their values, as the first digits of counted numbers do not, and
+// if enough texts have it.
 func (f *commonForm) settled(enough float64) string {
 	out := []byte(f.pattern)
 	even, most := false, 9

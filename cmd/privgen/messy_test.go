@@ -28,7 +28,9 @@ var messyTables = map[string][]messyColumn{
 		{"Hämoglobin [g/dl]", `\d\d(,\d)?|`, func(i int) string {
 			return either(i%9 == 0, "n.b.", fmt.Sprintf("%d,%d", 10+i%8, i%10))
 		}},
-		{"Leukozyten", `\d{1,2}\.\d{3}`, func(i int) string { return fmt.Sprintf("%d.%03d", 4+i%9, i*37%1000) }},
+		{"Leukozyten", `\d{1,2}\.\d{3}`, func(i int) string {
+			return fmt.Sprintf("%d.%03d", 4+i%9, i*37%1000)
+		}},
 		{"Gewicht", `\d+ kg`, func(i int) string { return fmt.Sprintf("%d kg", 50+i%61) }},
 		{"raucht", `(?i)ja|nein`, func(i int) string { return []string{"Ja", "nein", "NEIN"}[i%3] }},
 		{"Leer", ``, func(i int) string { return "" }},
@@ -41,9 +43,15 @@ var messyTables = map[string][]messyColumn{
 		{"Total", `\$\d{1,3}(,\d{3})*(\.\d+)?`, func(i int) string {
 			return fmt.Sprintf("$%d,%03d.%02d", 1+i%9, i*13%1000, i*7%100)
 		}},
-		{"Discount", `\d+(\.\d)?%|`, func(i int) string { return either(i%3 == 0, "-", fmt.Sprintf("%d.%d%%", i%40, i%10)) }},
-		{"E-mail", `user\d+@example\.com`, func(i int) string { return fmt.Sprintf("user%d@example.com", i) }},
-		{"Rating", `[1-5]\.[05]|99`, func(i int) string { return []string{"4.5", "5.0", "3.5", "99"}[i%4] }},
+		{"Discount", `\d+(\.\d)?%|`, func(i int) string {
+			return either(i%3 == 0, "-", fmt.Sprintf("%d.%d%%", i%40, i%10))
+		}},
+		{"E-mail", `user\d+@example\.com`, func(i int) string {
+			return fmt.Sprintf("user%d@example.com", i)
+		}},
+		{"Rating", `[1-5]\.[05]|99`, func(i int) string {
+			return []string{"4.5", "5.0", "3.5", "99"}[i%4]
+		}},
 		{"Tags", `new|vip, eu|N/A`, func(i int) string { return []string{"new", "vip, eu", "N/A"}[i%3] }},
 	},
 	"log\t": {
@@ -51,10 +59,14 @@ var messyTables = map[string][]messyColumn{
 			return fmt.Sprintf("%02d/%s/2024:%02d:%02d:01 +0000", 1+i%28, []string{"Jan", "May", "Sep"}[i%3],
 				i%24, i%60)
 		}},
-		{"status", `200|404|500`, func(i int) string { return []string{"200", "404", "500"}[i%3] }},
+		{"status", `200|404|500`, func(i int) string {
+			return []string{"200", "404", "500"}[i%3]
+		}},
 		{"bytes", `\d+|`, func(i int) string { return either(i%4 == 0, "-", fmt.Sprint(i*i)) }},
 		{"latency", `\d+(\.\d+)?ms`, func(i int) string { return fmt.Sprintf("%d.5ms", i%300) }},
-		{"trace", `[0-9a-f]{8}`, func(i int) string { return fmt.Sprintf("%08x", uint32(i+1)*2654435761) }},
+		{"trace", `[0-9a-f]{8}`, func(i int) string {
+			return fmt.Sprintf("%08x", uint32(i+1)*2654435761)
+		}},
 		{"ver", `1\.9|1\.10|2\.0`, func(i int) string { return []string{"1.9", "1.10", "2.0"}[i%3] }},
 	},
 }
@@ -84,8 +96,8 @@ func messy(key string, rows int) string {
 }
 
 // TestMessyTablesComeBackAsTheyWere drafts, checks, fits and samples tables without a hand. Each
-// text of a sample has the form of the texts that were read, but for zeros at the end of decimals, and
-// is no name of a bucket.
+// text of a sample has the form of the texts that were read, but for zeros at the end of decimals,
+// and is no name of a bucket.
 func TestMessyTablesComeBackAsTheyWere(t *testing.T) {
 	for key, columns := range messyTables {
 		s := newSession(t)
