@@ -172,7 +172,7 @@ func personMutants() []mutant {
 			Old: "return unknown == 0 || unknown <= mostWords &&", New: "return true || unknown < 0 &&",
 			Why: "levels become missing values"},
 		{Name: "draft/no habits", In: "draft", Tests: at("draft", "OneColumnTells"),
-			Old: "\t\th.settle(&seen[j])\n", New: "\t\t_ = h\n",
+			Old: "\t\th.settle(&seen[j])\n", New: "\t\t_, _ = h, j\n",
 			Why: "days are read as months"},
 		{Name: "internal/graphical/fitted factors leave the range", In: "internal/graphical",
 			Tests: at("internal/graphical", "ReadBack"),
