@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A reading is a way to read the texts of a column.
@@ -51,6 +53,8 @@ type seenColumn struct {
 	first        string         // text of the first line
 	again        bool           // whether it is in another line
 	chosen       *candidate     // nil if the column holds texts
+	foreign      bool           // whether a text is not UTF-8
+	controls     bool           // whether one cannot be a level
 }
 
 // addAll adds the texts of lines to all columns.
@@ -174,6 +178,8 @@ func (c *seenColumn) prune() {
 // try adds a text that was not met before, or not among the first ones.
 func (c *seenColumn) try(text string, cells int) {
 	c.again = c.again || text == c.first
+	c.foreign = c.foreign || !utf8.ValidString(text)
+	c.controls = c.controls || strings.ContainsFunc(text, unicode.IsControl)
 	c.shape.add(text)
 	const most = 2 * mostTexts / firstTexts // more words are no missing values
 	if word := !hasDigit(text) || text[0] == '#' && isMissing(text); word && len(c.words) <= most {
@@ -296,10 +302,10 @@ func number(text string) float64 {
 }
 
 // tooMany reports whether the texts are too many to be levels: more than a limit, or hardly any of
-// them occurs twice.
+// them occurs twice. Texts with control characters are no levels either.
 func (c *seenColumn) tooMany(most int) bool {
 	n := len(c.texts)
-	return c.more > 0 || n > most || n >= 5 && !c.shape.repeated || n > 10 && 2*n > c.rows-c.missed
+	return c.more > 0 || n > most || c.controls || n >= 5 && !c.shape.repeated || n > 10 && 2*n > c.rows-c.missed
 }
 
 // shape describes what all texts of a column have in common.

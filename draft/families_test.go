@@ -1,6 +1,7 @@
 package draft_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -350,5 +351,19 @@ func TestBucketsHaveTextsOfTheRows(t *testing.T) {
 		if !rows[text] {
 			t.Errorf("the bucket %q is no text of the rows", text)
 		}
+	}
+}
+
+// TestTextsThatNoLevelCanHave: texts with control characters are hashed, and bytes that are not
+// UTF-8 are refused with their column.
+func TestTextsThatNoLevelCanHave(t *testing.T) {
+	s, _ := recognise(t, "n|x\n1|a\x01b\n2|c\n3|c\n4|a\x01b\n", '|')
+	if got := s.Columns()[1].Kind(); got != records.HashedColumn {
+		t.Errorf("got %v", got)
+	}
+	_, err := draft.FromPublic(strings.NewReader("n,x\n1,K\xf6ln\n2,Bonn\n"), records.CSV{Header: true},
+		draft.Public{})
+	if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "column 2 is not UTF-8") {
+		t.Errorf("got error %v", err)
 	}
 }

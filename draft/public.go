@@ -100,8 +100,8 @@ const mostFields = 1 << 16
 func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
 	err error) {
 	var first []string
-	var lines [][]string // that are not added to the columns yet
-	line, missing := 0, layout.MissingTexts()
+	var lines [][]string                                  // that are not added to the columns yet
+	line, missing := 0, append(layout.MissingTexts(), "") // which can be no level
 	for fields, err := range layout.Lines(public) {
 		if err != nil {
 			return nil, nil, err
@@ -128,6 +128,11 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 		return nil, nil, malformed("the CSV file is empty")
 	}
 	choose(seen)
+	for j, name := range names {
+		if seen[j].foreign && !slices.Contains(d.Skip, name) {
+			return nil, nil, malformed("a text of column %d is not UTF-8", j+1)
+		}
+	}
 	if err := d.checkFirst(first, seen, layout); err != nil {
 		return nil, nil, err
 	}

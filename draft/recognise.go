@@ -112,7 +112,7 @@ func (c *seenColumn) reading() reading {
 
 // column returns the column of a name, and says in r what it is.
 func (c *seenColumn) column(name string, most int, r *Recognised) records.Column {
-	if len(c.texts) == 1 && c.more == 0 && (c.reading() == nil || c.rows >= 20) {
+	if len(c.texts) == 1 && c.more == 0 && !c.controls && (c.reading() == nil || c.rows >= 20) {
 		r.As = "a single value"
 		return c.named(name)
 	}
@@ -130,7 +130,11 @@ func (c *seenColumn) column(name string, most int, r *Recognised) records.Column
 		return yesOrNo
 	}
 	if c.tooMany(most) {
-		return c.many(name, r)
+		column := c.many(name, r)
+		if c.controls {
+			r.Or = "levels, once control characters such as tabs are removed"
+		}
+		return column
 	}
 	r.As = fmt.Sprintf("%d different texts", len(c.texts))
 	if slices.ContainsFunc(c.levels(), isCode) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -133,6 +134,9 @@ func (j *draftJob) fromPublic(path string) error {
 	if j.public.Unsure && errors.Is(err, records.ErrHeader) {
 		return inputf("%s: the first line could be a record: give --header if it holds the names of the "+
 			"columns, or --no-header or --names if it is a record", path)
+	}
+	if err != nil && strings.Contains(err.Error(), "is not UTF-8") {
+		return inputf("%s: %v: want --encoding latin-1, or utf-16", path, err)
 	}
 	if err != nil {
 		return located(path, err)
