@@ -179,7 +179,7 @@ func (c *seenColumn) prune() {
 func (c *seenColumn) try(text string, cells int) {
 	c.again = c.again || text == c.first
 	c.foreign = c.foreign || !utf8.ValidString(text)
-	c.controls = c.controls || strings.ContainsFunc(text, unicode.IsControl)
+	c.controls = c.controls || c.more == 0 && strings.ContainsFunc(text, unicode.IsControl)
 	c.shape.add(text)
 	const most = 2 * mostTexts / firstTexts // more words are no missing values
 	if word := !hasDigit(text) || text[0] == '#' && isMissing(text); word && len(c.words) <= most {

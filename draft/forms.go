@@ -53,11 +53,9 @@ func (d *decimalCount) add(text string, point string) {
 	if _, rest, pointed := strings.Cut(text, point); pointed {
 		n = len(rest)
 		d.zero = d.zero || n > 1 && rest[n-1] == '0'
-		if strings.ContainsAny(rest, "eE") {
-			n = mostDecimals + 1
-		}
-	} else if strings.ContainsAny(text, "eE") {
-		n = mostDecimals + 1
+	}
+	if !allDigits(text[len(text)-min(n, len(text)):]) || n == 0 && strings.ContainsAny(text, "eE") {
+		n = mostDecimals + 1 // there is an exponent
 	}
 	if !d.begun {
 		d.begun, d.least = true, n
@@ -78,7 +76,8 @@ const (
 
 func (p *plainNumber) read(text string) bool {
 	if isCode(text) || len(text) > mostDigits && allDigits(text) ||
-		strings.ContainsAny(text, "xX_") {
+		strings.IndexByte(text, '_') >= 0 || strings.IndexByte(text, 'x') >= 0 ||
+		strings.IndexByte(text, 'X') >= 0 {
 		return false
 	}
 	v, err := strconv.ParseFloat(text, 64)

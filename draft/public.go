@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -100,7 +101,9 @@ const mostFields = 1 << 16
 func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
 	err error) {
 	var first []string
-	var lines [][]string                                  // that are not added to the columns yet
+	var lines, spare [][]string // that are not added to the columns yet, or are added now
+	var adding sync.WaitGroup
+	defer adding.Wait()
 	line, missing := 0, append(layout.MissingTexts(), "") // which can be no level
 	for fields, err := range layout.Lines(public) {
 		if err != nil {
@@ -119,10 +122,13 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 				malformed("line %d has %d fields, and the first line has %d", line, len(fields), len(names))
 		}
 		if lines = append(lines, slices.Clone(fields)); len(lines)*len(names) >= mostFields {
-			addAll(seen, lines, missing)
-			lines = lines[:0]
+			adding.Wait()
+			full := lines
+			adding.Go(func() { addAll(seen, full, missing) })
+			lines, spare = spare[:0], full
 		}
 	}
+	adding.Wait()
 	addAll(seen, lines, missing)
 	if line == 0 {
 		return nil, nil, malformed("the CSV file is empty")
