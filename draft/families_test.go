@@ -361,8 +361,8 @@ func TestTextsThatNoLevelCanHave(t *testing.T) {
 	if got := s.Columns()[1].Kind(); got != records.HashedColumn {
 		t.Errorf("got %v", got)
 	}
-	_, err := draft.FromPublic(strings.NewReader("n,x\n1,K\xf6ln\n2,Bonn\n"), records.CSV{Header: true},
-		draft.Public{})
+	_, err := draft.FromPublic(strings.NewReader("n,x\n1,K\xf6ln\n2,Bonn\n"),
+		records.CSV{Header: true}, draft.Public{})
 	if !errors.Is(err, records.ErrFormat) || !strings.Contains(err.Error(), "column 2 is not UTF-8") {
 		t.Errorf("got error %v", err)
 	}
