@@ -305,7 +305,8 @@ func number(text string) float64 {
 // them occurs twice. Texts with control characters are no levels either.
 func (c *seenColumn) tooMany(most int) bool {
 	n := len(c.texts)
-	return c.more > 0 || n > most || c.controls || n >= 5 && !c.shape.repeated || n > 10 && 2*n > c.rows-c.missed
+	single := n >= 5 && !c.shape.repeated || n > 10 && 2*n > c.rows-c.missed
+	return c.more > 0 || n > most || c.controls || single
 }
 
 // shape describes what all texts of a column have in common.
