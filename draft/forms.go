@@ -7,159 +7,282 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// dateLayouts are the forms of dates that a column's format declares, in the order of preference
-// where several fit all texts. A time of day may follow.
-var dateLayouts = func() (list []string) {
-	for _, date := range []string{"20060102", "2006/01/02", "2006.01.02", "01/02/2006", "1/2/2006",
-		"02/01/2006", "2/1/2006", "02.01.2006", "2.1.2006", "02-01-2006", "01-02-2006", "2006-01-02",
-		"2006-02-01",
-		"02.01.06", "01/02/06", "02/01/06", "02-Jan-2006", "2 Jan 2006", "Jan 2, 2006",
-		"2 January 2006", "January 2, 2006"} {
-		for _, clock := range []string{"", " 15:04", " 15:04:05", " 3:04 PM", " 3:04:05 PM",
-			" 15:04:05 -0700"} {
-			if date != "2006-01-02" || strings.ContainsAny(clock, "M-") {
-				list = append(list, date+clock)
-			}
-		}
+// readings makes all ways to read the texts of a column besides the layouts of dates, in the order
+// of preference.
+var readings = func() (list []func() reading) {
+	list = append(list, func() reading { return &anyMoment{} },
+		func() reading { return &plainNumber{lo: math.Inf(1), hi: math.Inf(-1), whole: true} })
+	for _, f := range []numberForm{{group: ",", point: "."}, {group: ".", point: ","},
+		{group: " ", point: ","}, {group: " ", point: "."}, {group: "'", point: "."},
+		{group: "’", point: "."}, {group: "\u00a0", point: ","}, {group: "\u202f", point: ","},
+		{point: ","}, {point: "."}} {
+		list = append(list, func() reading {
+			g := f
+			g.lo, g.hi = math.Inf(1), math.Inf(-1)
+			return &g
+		})
 	}
 	return list
 }()
 
-// dates describes texts that are moments in some of the layouts.
-type dates struct {
-	begun bool
-	fit   []*dateForm
+// A plainNumber reads numbers without any sign but those of a number.
+type plainNumber struct {
+	lo, hi      float64
+	least, most int64 // of whole numbers
+	whole       bool
+	overflow    int // texts of numbers beyond float64
+	decimals    decimalCount
+	length      int // of all texts; -1 if they differ
 }
 
-type dateForm struct {
-	layout string
-	at     moments
+// decimalCount counts the digits after the points of numbers.
+type decimalCount struct {
+	begun       bool
+	least, most int
+	zero        bool // whether a text with several decimals ends in 0
 }
 
-func (d *dates) add(text string) {
-	if !d.begun && len(text) < len("1/2/06") {
-		d.begun = true // so that it fits none
+func (d *decimalCount) add(text string, point string) {
+	n := 0
+	if _, rest, pointed := strings.Cut(text, point); pointed {
+		n = len(rest)
+		d.zero = d.zero || n > 1 && rest[n-1] == '0'
+	}
+	if !allDigits(text[len(text)-min(n, len(text)):]) || n == 0 && strings.ContainsAny(text, "eE") {
+		n = mostDecimals + 1 // there is an exponent
 	}
 	if !d.begun {
-		d.begun = true
-		for _, layout := range dateLayouts {
-			if _, err := time.Parse(layout, text); err == nil {
-				d.fit = append(d.fit, &dateForm{layout: layout})
-			}
-		}
+		d.begun, d.least = true, n
 	}
-	d.fit = slices.DeleteFunc(d.fit, func(f *dateForm) bool {
-		at, err := time.Parse(f.layout, text)
-		if err == nil {
-			f.at.put(at)
-		}
-		return err != nil || at.Year() < 1900 || at.Year() > 2100
-	})
+	d.least, d.most = min(d.least, n), max(d.most, n)
 }
 
-// column returns the column of the first layout that fits, and what is said of it.
-func (d *dates) column(name string, r *Recognised) records.Column {
-	f := d.fit[0]
-	r.As = fmt.Sprintf("dates or times of the form %s, in whole steps of %v", f.layout, f.at.step)
-	if strings.HasSuffix(f.layout, "-0700") {
-		r.As += ", converted to UTC"
+// uneven reports whether texts such as 1.9 and 1.10 are no numbers, of which nobody writes one with
+// a zero that says nothing, and another one without.
+func (d *decimalCount) uneven() bool { return d.zero && d.least < d.most && d.most <= 2 }
+
+// mostDecimals is the largest number of decimals that are taken for a grid, such as cents, and
+// mostDigits the largest number of digits that are taken for a number.
+const (
+	mostDecimals = 8
+	mostDigits   = 18
+)
+
+func (p *plainNumber) read(text string) bool {
+	if isCode(text) || len(text) > mostDigits && allDigits(text) ||
+		strings.IndexByte(text, '_') >= 0 || strings.IndexByte(text, 'x') >= 0 ||
+		strings.IndexByte(text, 'X') >= 0 {
+		return false
 	}
-	if i := slices.IndexFunc(d.fit, func(o *dateForm) bool {
-		return !o.at.from.Equal(f.at.from) || !o.at.to.Equal(f.at.to)
-	}); i >= 0 {
-		r.Or = fmt.Sprintf("dates of the form %s: no text tells them apart", d.fit[i].layout)
-	} else if f.layout == "20060102" {
-		r.Or = "whole numbers"
+	v, err := strconv.ParseFloat(text, 64)
+	switch {
+	case math.IsInf(v, 0):
+		p.overflow++
+		return true
+	case err != nil:
+		return false
 	}
-	return f.at.column(name).WithFormat(f.layout)
+	v += 0 // turns -0 into 0
+	whole, err := int64(v), error(nil)
+	if math.Abs(v) >= maxWhole {
+		whole, err = strconv.ParseInt(text, 10, 64)
+	}
+	if !p.decimals.begun {
+		p.least, p.most, p.length = whole, whole, len(text)
+	}
+	if p.length != len(text) {
+		p.length = -1
+	}
+	p.decimals.add(text, ".")
+	p.lo, p.hi = min(p.lo, v), max(p.hi, v)
+	p.least, p.most = min(p.least, whole), max(p.most, whole)
+	p.whole = p.whole && v == math.Trunc(v) && err == nil
+	return true
 }
 
-// A numberForm is a way to spell numbers that may fit all texts of a column.
+func (p *plainNumber) differ() bool { return p.lo < p.hi && !p.decimals.uneven() }
+
+func (p *plainNumber) covers(reading) bool { return false }
+
+func hasDigit(text string) bool {
+	for i := range len(text) {
+		if text[i] >= '0' && text[i] <= '9' {
+			return true
+		}
+	}
+	return false
+}
+
+func allDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isCode reports whether a text of digits would lose leading zeros as a number.
+func isCode(text string) bool {
+	text = strings.TrimPrefix(text, "-")
+	return len(text) > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9'
+}
+
+// names reports whether whole numbers are long and equally long, as those that name something are.
+func (p *plainNumber) names() bool {
+	return p.whole && (p.length >= 9 || p.most-p.least < 0 || p.most-p.least > 1<<62)
+}
+
+// column returns the column of the numbers. Those of more than a few cells lie on a grid.
+func (p *plainNumber) column(name string, cells int) records.Column {
+	if p.whole {
+		return records.Integer(name, int(p.least), int(p.most))
+	}
+	return onGrid(records.Numeric(name, p.lo, p.hi), p.decimals.most, cells)
+}
+
+// onGrid adds the step of decimals, if it is sure.
+func onGrid(c records.Column, decimals, cells int) records.Column {
+	lo, hi := c.Bounds()
+	units := max(math.Abs(lo), math.Abs(hi)) * math.Pow10(decimals)
+	if decimals > mostDecimals || cells < 20 || units >= 1<<50 {
+		return c
+	}
+	return c.WithStep(math.Pow10(-decimals))
+}
+
+// A numberForm reads numbers with signs around them and between their digits.
 type numberForm struct {
 	before, after, group, point string
 	lo, hi                      float64
 	decimals                    int
-	grouped, pointed            bool // whether some text is
+	grouped, pointed, broken    bool // whether some text is; broken: has a fraction
+	n, signed                   int  // texts, and those with the signs
+	length                      int  // of all texts; -1 if they differ
 }
 
-// spelled describes texts that are numbers in some of the forms.
-type spelled struct {
-	begun bool
-	fit   []*numberForm
-}
+// moneyWords are names of currencies that stand before numbers.
+var moneyWords = strings.Fields("USD EUR GBP CHF INR JPY CNY CAD AUD NZD SEK NOK DKK PLN CZK HUF BRL " +
+	"MXN ZAR SGD HKD TRY RUB KRW Rs. Rs kr kr. Fr. R lei zł Kč Ft")
 
-// numberSigns may stand around a number, and not between its digits.
-const numberSigns = "$€£¥% "
-
-// add adds a text after plain numbers from lo to hi, which are whole or not.
-func (s *spelled) add(text string, lo, hi float64, whole bool) {
-	before, core, after := cut(text)
-	if !s.begun {
-		s.begun = true
-		for _, f := range []numberForm{{group: ",", point: "."}, {group: ".", point: ","},
-			{group: " ", point: ","}, {group: "'", point: "."}, {point: ","}, {point: "."}} {
-			if whole || f.point == "." {
-				if f.lo, f.hi, f.pointed = lo, hi, !whole; !whole {
-					f.decimals = mostDecimals + 1 // unknown
-				}
-				s.fit = append(s.fit, &f)
-			}
-		}
+// isMoney reports whether a text before a number is the sign or the name of a currency.
+func isMoney(text string) bool {
+	if text = strings.TrimSpace(text); text == "" || slices.Contains(moneyWords, text) {
+		return true
 	}
-	s.fit = slices.DeleteFunc(s.fit, func(f *numberForm) bool {
-		return !f.sign(&f.before, before) || !f.sign(&f.after, after) || !f.add(core)
-	})
+	sign, size := utf8.DecodeLastRuneInString(text)
+	letters := text[:len(text)-size]
+	return unicode.Is(unicode.Sc, sign) && len(letters) <= 3 &&
+		strings.Trim(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// isUnit reports whether a text after a number can be a unit or the name of a currency.
+func isUnit(text string) bool {
+	return utf8.RuneCountInString(text) <= 12 && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) && !unicode.IsSpace(r) &&
+			!strings.ContainsRune("%‰°/²³.·", r)
+	}) && !strings.HasSuffix(text, "/")
 }
 
 // cut returns the signs before a number, the number with its sign, and the signs after it.
 func cut(text string) (before, core, after string) {
-	sign := ""
-	if t, negative := strings.CutPrefix(text, "-"); negative {
-		sign, text = "-", t
+	first, last := 0, len(text)
+	for first < last && (text[first] < '0' || text[first] > '9') {
+		first++
 	}
-	core = strings.TrimLeft(text, numberSigns)
-	before = text[:len(text)-len(core)]
-	text = core
-	core = strings.TrimRight(text, numberSigns)
-	return before, sign + core, text[len(core):]
+	for last > first && (text[last-1] < '0' || text[last-1] > '9') {
+		last--
+	}
+	before, core, after = text[:first], text[first:last], text[last:]
+	if at := strings.IndexByte(before, '-'); at >= 0 {
+		before, core = before[:at]+before[at+1:], "-"+core
+	} else if strings.HasSuffix(before, "+") {
+		before = before[:len(before)-1]
+	}
+	return before, core, after
 }
 
-// sign keeps the sign of a form. All texts have the same one, or none.
-func (f *numberForm) sign(kept *string, text string) bool {
-	if text == "" || text == *kept {
-		return true
+func (f *numberForm) read(text string) bool {
+	before, core, after := cut(text)
+	if before != "" && !isMoney(before) || after != "" && !isUnit(after) ||
+		f.before != "" && before != "" && before != f.before ||
+		f.after != "" && after != "" && after != f.after || !f.number(core) {
+		return false
 	}
-	free := *kept == ""
-	*kept = text
-	return free
+	if before != "" {
+		f.before = before
+	}
+	if after != "" {
+		f.after = after
+	}
+	if f.n == 0 {
+		f.length = len(text)
+	}
+	if f.length != len(text) {
+		f.length = -1
+	}
+	if f.n++; before != "" || after != "" {
+		f.signed++
+	}
+	return true
 }
 
-func (f *numberForm) add(core string) bool {
+// number adds a number without the signs around it.
+func (f *numberForm) number(core string) bool {
 	whole, rest, pointed := strings.Cut(core, f.point)
-	groups := []string{whole}
-	if f.group != "" {
-		groups = strings.Split(whole, f.group)
-	}
-	for _, g := range groups[1:] {
-		if len(g) != 3 {
+	digits, grouped := whole, false
+	if f.group != "" && strings.Contains(whole, f.group) {
+		groups := strings.Split(whole, f.group)
+		for _, g := range groups[1:] {
+			if len(g) != 3 {
+				return false
+			}
+		}
+		first := strings.TrimPrefix(groups[0], "-")
+		if len(first) > 3 || first == "" || first[0] == '0' {
 			return false
 		}
+		digits, grouped = strings.Join(groups, ""), true
 	}
-	if len(groups) > 1 && len(strings.TrimPrefix(groups[0], "-")) > 3 {
+	unsigned := strings.TrimPrefix(digits, "-")
+	if isCode(digits) || len(unsigned) == 0 || len(unsigned) > mostDigits || pointed && rest == "" ||
+		!allDigits(unsigned) || !allDigits(rest) {
 		return false
 	}
-	digits := strings.Join(groups, "")
-	v, err := strconv.ParseFloat(digits+"."+rest, 64)
-	if err != nil || strings.ContainsAny(digits+rest, "xXeEiInN_+.") || pointed && rest == "" {
+	if rest != "" {
+		digits += "." + rest
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
 		return false
 	}
-	f.lo, f.hi, f.decimals = min(f.lo, v), max(f.hi, v), max(f.decimals, len(rest))
-	f.grouped, f.pointed = f.grouped || len(groups) > 1, f.pointed || pointed
+	f.lo, f.hi, f.decimals = min(f.lo, v+0), max(f.hi, v+0), max(f.decimals, len(rest))
+	f.grouped, f.pointed = f.grouped || grouped, f.pointed || pointed
+	f.broken = f.broken || v != math.Trunc(v)
 	return true
+}
+
+func (f *numberForm) covers(reading) bool { return false }
+
+// differ reports whether the numbers differ and have some sign. All units have to be there, unlike
+// signs of money and of per cent.
+func (f *numberForm) differ() bool {
+	if f.before+f.after == "" && !f.grouped && f.point == "." {
+		return false // these are plain numbers, if any
+	}
+	if f.lo >= f.hi || f.group != "" && !f.grouped {
+		return false
+	}
+	if strings.HasPrefix(f.after, " ") {
+		return 5*f.signed >= f.n // 12 and 12 kg are the same
+	}
+	return !strings.ContainsFunc(f.before+f.after, unicode.IsLetter) || 10*f.signed >= 9*f.n
 }
 
 // format returns the form as a column's format.
@@ -174,22 +297,17 @@ func (f *numberForm) format() string {
 	return out + f.after
 }
 
-// form returns the form that texts which are no plain numbers have; nil if there is none.
-func (s *spelled) form() *numberForm {
-	for _, f := range s.fit {
-		if f.lo < f.hi && (f.grouped || f.group == "") {
-			return f
-		}
-	}
-	return nil
+// names reports whether grouped digits are equally long, as those that name something are.
+func (f *numberForm) names() bool {
+	return f.grouped && !f.pointed && f.before+f.after == "" && f.length >= 11
 }
 
 // column returns the column of the numbers, and what is said of it.
-func (s *spelled) column(name string, r *Recognised) records.Column {
-	f := s.form()
+func (f *numberForm) column(name string, alike []reading, r *Recognised) records.Column {
 	r.As = fmt.Sprintf("numbers of the form %s", f.format())
-	for _, o := range s.fit {
-		if o.lo != f.lo || o.hi != f.hi {
+	for _, o := range alike {
+		o, ok := o.(*numberForm)
+		if ok && o.differ() && (o.lo != f.lo || o.hi != f.hi) {
 			r.Or = fmt.Sprintf("numbers of the form %s: no text tells them apart", o.format())
 		}
 	}
@@ -197,19 +315,19 @@ func (s *spelled) column(name string, r *Recognised) records.Column {
 		return records.Integer(name, int(f.lo), int(f.hi)).WithFormat(f.format())
 	}
 	c := records.Numeric(name, f.lo, f.hi).WithFormat(f.format())
-	if f.decimals <= mostDecimals {
-		c = c.WithStep(math.Pow10(-f.decimals))
+	if !f.broken {
+		return onGrid(c, 0, f.n)
 	}
-	return c
+	if f.decimals <= 4 {
+		return c.WithStep(math.Pow10(-f.decimals))
+	}
+	return onGrid(c, f.decimals, f.n)
 }
-
-// mostDecimals is the largest number of decimals that are taken for a grid, such as cents.
-const mostDecimals = 4
 
 // The words of flags, in small letters.
 var (
-	yesWords = []string{"yes", "y", "true", "t", "1"}
-	noWords  = []string{"no", "n", "false", "f", "0"}
+	yesWords = []string{"yes", "y", "true", "t", "1", "ja", "oui", "sí", "si", "sì", "sim", "on"}
+	noWords  = []string{"no", "n", "false", "f", "0", "nein", "nee", "non", "não", "off"}
 )
 
 // flag returns a flag of more than two texts that say yes or no; ok is false for other texts.
@@ -232,21 +350,24 @@ func flag(name string, texts []string) (c records.Column, ok bool) {
 		WithAlias(yes[0], yes[1:]...), true
 }
 
+// timeNames are parts of the names of columns that hold times.
+var timeNames = []string{"time", "date", "stamp", "epoch", "_at", "_ts", "created", "updated"}
+
 // epoch returns the column of numbers that count time since 1970, if the column's name says so.
-func (c *seenColumn) epoch(name string, r *Recognised) (_ records.Column, ok bool) {
+func (p *plainNumber) epoch(name string, r *Recognised) (_ records.Column, ok bool) {
 	word := strings.ToLower(name)
-	if !c.whole || !slices.ContainsFunc([]string{"time", "date", "stamp", "epoch", "_at", "_ts"},
+	if !p.whole || word != "ts" && !slices.ContainsFunc(timeNames,
 		func(s string) bool { return strings.Contains(word, s) }) {
 		return records.Column{}, false
 	}
 	const from, to = 315532800, 4102444800 // 1980 to 2100
 	for format, unit := range map[string]int64{"unix": 1000, "unix-ms": 1} {
-		if c.least*unit < from*1000 || c.most*unit > to*1000 || c.least == c.most {
+		if p.least < from*1000/unit || p.most > to*1000/unit {
 			continue
 		}
 		var m moments
-		m.put(time.UnixMilli(c.least * unit).UTC())
-		m.put(time.UnixMilli(c.most * unit).UTC())
+		m.put(time.UnixMilli(p.least * unit).UTC())
+		m.put(time.UnixMilli(p.most * unit).UTC())
 		m.step = time.Duration(unit) * time.Millisecond
 		r.As, r.Or = "times since 1970 ("+format+")", "whole numbers"
 		return m.column(name).WithFormat(format), true

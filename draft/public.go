@@ -1,15 +1,15 @@
 package draft
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -24,8 +24,8 @@ type Public struct {
 	MaxLevels int      // largest number of levels of a column of texts; 0 for 100
 	// Unsure says that CSV.Header is an assumption. A first line that could be a record is then an
 	// error, so that values of a record do not become names. A first line cannot be a record if there
-	// is a column of numbers, the line has a word in each such column, its texts all differ, and those
-	// in other columns do not occur again there.
+	// are columns of numbers or dates, the line has a name in each of them, its texts all differ, and
+	// hardly any of them occurs again in its column.
 	Unsure bool
 }
 
@@ -47,17 +47,24 @@ func Recognise(public io.Reader, layout records.CSV, d Public) (records.Schema, 
 // rarest values, and no guarantee holds for these records. To estimate bounds and levels from
 // sensitive records, at a cost in privacy, use [Config].
 //
-// A column of numbers becomes an Integer if all its numbers are whole, and a Numeric otherwise. Its
-// bounds are its smallest and largest number. Digits with leading zeros are texts. A column of
-// dates or times, in the forms that [records.Datetime] reads, becomes a Datetime. A column with two
+// Each column is read in the way that misses the fewest of its texts, at most one in fifty: as
+// dates or times of one layout, as numbers, or as numbers with signs of money, units and signs
+// between their digits, which become the column's format. Where no text tells two ways apart, the
+// other columns of the file do. Words among numbers or dates are missing values if they are usual
+// ones, as [MissingTexts] has them, or few.
+//
+// Whole numbers become an Integer, others a Numeric with the step of their decimals, and a few
+// numbers with gaps between them an Ordinal. Bounds are the smallest and the largest value. Digits
+// with leading zeros, and long numbers of one length that all differ, are texts. A column with two
 // different texts becomes a Flag, and any other column of texts, or of a single number, a
-// Categorical, with the texts in alphabetical order. Of more texts than MaxLevels, those that are
-// all different and have one form become an Identifier, and others are Hashed. The levels of a
-// label are in alphabetical order, or in numerical order if they are numbers. A column in which a
-// value is missing gets a missing value; one without any value is left out. [Recognise] says what
-// was taken for what. A person should review the draft. Write it with
-// [records.WriteSchema]. Widen the bounds to the values that can occur, put levels in order, and
-// declare other levels and logarithms. Then read it back.
+// Categorical, with the texts in alphabetical order. Texts that are more than MaxLevels, or of
+// which hardly any occurs twice, become an Identifier if they are all different and have one form,
+// and are Hashed otherwise: each bucket is named by one of the texts. The levels of a label are in
+// alphabetical order, or in numerical order if they are numbers. A column in which a value is
+// missing gets a missing value; one without any value is left out, and so are columns that share
+// their name. [Recognise] says what was taken for what. A person should review the draft. Write it
+// with [records.WriteSchema]. Widen the bounds to the values that can occur, put levels in order,
+// and declare other levels and logarithms. Then read it back.
 //
 // Columns are named as [records.CSV] says; without a header or Names they are c1, c2, ….
 //
@@ -87,11 +94,17 @@ const (
 	maxWhole  = 1 << 53
 )
 
+// mostFields is how many fields are read before they are added to their columns.
+const mostFields = 1 << 16
+
 // look reads all rows once.
 func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen []seenColumn,
 	err error) {
 	var first []string
-	line, missing := 0, layout.MissingTexts()
+	var lines, spare [][]string // that are not added to the columns yet, or are added now
+	var adding sync.WaitGroup
+	defer adding.Wait()
+	line, missing := 0, append(layout.MissingTexts(), "") // which can be no level
 	for fields, err := range layout.Lines(public) {
 		if err != nil {
 			return nil, nil, err
@@ -100,38 +113,59 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 			if names, err = columnNames(fields, layout); err != nil {
 				return nil, nil, err
 			}
-			seen = unseen(len(names))
 			first = slices.Clone(fields)
+			seen = unseen(first, max(mostTexts, d.maxLevels()+1))
 			continue
 		}
 		if len(fields) != len(names) {
 			return nil, nil,
-				malformed("line %d has a different number of fields than the first line, which has %d",
-					line, len(names))
+				malformed("line %d has %d fields, and the first line has %d", line, len(fields), len(names))
 		}
-		for j, text := range fields {
-			seen[j].add(text, missing, d.maxLevels())
-			seen[j].again = seen[j].again || text == first[j]
+		if lines = append(lines, slices.Clone(fields)); len(lines)*len(names) >= mostFields {
+			adding.Wait()
+			full := lines
+			adding.Go(func() { addAll(seen, full, missing) })
+			lines, spare = spare[:0], full
 		}
 	}
+	adding.Wait()
+	addAll(seen, lines, missing)
 	if line == 0 {
 		return nil, nil, malformed("the CSV file is empty")
 	}
-	if err := d.checkFirst(first, seen, missing, layout); err != nil {
+	choose(seen)
+	for j, name := range names {
+		if seen[j].foreign && !slices.Contains(d.Skip, name) {
+			return nil, nil, malformed("a text of column %d is not UTF-8", j+1)
+		}
+	}
+	if err := d.checkFirst(first, seen, layout); err != nil {
 		return nil, nil, err
 	}
 	if !layout.Header {
 		for j, text := range first {
-			seen[j].add(text, missing, d.maxLevels())
+			seen[j].add(text, missing)
 		}
+		choose(seen)
 	}
 	return names, seen, nil
 }
 
+// choose decides how each column is read, given all texts of the file.
+func choose(seen []seenColumn) {
+	var h habits
+	for j := range seen {
+		seen[j].choose()
+		h.learn(&seen[j])
+	}
+	for j := range seen {
+		h.settle(&seen[j])
+	}
+}
+
 // checkFirst fails if the first line and the following lines contradict the layout.
-func (d Public) checkFirst(first []string, seen []seenColumn, missing []string,
-	layout records.CSV) error {
-	switch named := named(first, seen, missing); {
+func (d Public) checkFirst(first []string, seen []seenColumn, layout records.CSV) error {
+	switch named := named(first, seen); {
 	case layout.Header && d.Unsure && !named:
 		return fmt.Errorf("%w could be a record: set Public.Unsure to false if it holds names",
 			records.ErrHeader)
@@ -143,25 +177,86 @@ func (d Public) checkFirst(first []string, seen []seenColumn, missing []string,
 }
 
 // named reports whether the first line cannot be a record like the following lines. Such a line has
-// words in all columns of numbers. Its texts in the other columns do not occur there again.
-func named(first []string, seen []seenColumn, missing []string) bool {
-	numbers, met := 0, map[string]bool{}
+// words in all columns of numbers or dates, of which there is one at least, or successive years
+// above numbers that are none. Its other texts do not occur again, or hardly any of them does.
+func named(first []string, seen []seenColumn) bool {
+	words, years, again, met := 0, []string{}, 0, map[string]bool{}
 	for j, text := range first {
-		if text == "" || met[text] || slices.Contains(missing, text) {
+		c := &seen[j]
+		if text == "" && (c.nothing() || j == 0) {
+			continue // as in a table with a column of row numbers, or with empty columns at its end
+		}
+		if text == "" || met[text] && !c.nothing() || isMissing(text) {
 			return false
 		}
 		met[text] = true
-		switch c := &seen[j]; {
-		case c.numbers && c.lo <= c.hi, c.isMoments(), len(c.dates.fit) > 0, c.spelled.form() != nil:
-			if numbers++; !param.IsHeading(text) {
-				return false
-			}
-		case c.again:
+		switch {
+		case c.reading() != nil && isYear(text) && !c.holdsYears():
+			years = append(years, text)
+		case c.reading() != nil && c.couldHold(text):
 			return false
+		case c.reading() != nil || c.hasDigits() && !hasDigit(text):
+			words++
+		}
+		if c.again {
+			again++
 		}
 	}
-	return numbers > 0
+	if len(years) > 1 && number(years[1]) == number(years[0])+1 {
+		words++
+	}
+	return words > 0 && (again == 0 || words > 2*again)
 }
+
+// couldHold reports whether a text can be in a column of numbers or dates: it is read like the
+// others, or it is no name.
+func (c *seenColumn) couldHold(text string) bool {
+	if !hasDigit(text) {
+		_, word := c.words[text]
+		return word || utf8.RuneCountInString(text) > 64
+	}
+	if param.IsHeading(text) {
+		return false
+	}
+	for _, r := range c.candidates {
+		if r.reads(text) {
+			return true
+		}
+	}
+	return !strings.ContainsFunc(text, unicode.IsLetter)
+}
+
+// reads reports whether a reading reads a text, which is not counted.
+func (c *candidate) reads(text string) bool {
+	switch r := c.reading.(type) {
+	case *dateForm:
+		again := *r
+		return again.read(text)
+	case *anyMoment:
+		again := *r
+		return again.read(text)
+	case *plainNumber:
+		again := *r
+		return again.read(text)
+	case *numberForm:
+		again := *r
+		return again.read(text)
+	}
+	return true
+}
+
+func isYear(text string) bool {
+	return len(text) == 4 && (text[:2] == "19" || text[:2] == "20") && allDigits(text)
+}
+
+// holdsYears reports whether numbers of a column can be years.
+func (c *seenColumn) holdsYears() bool {
+	p, ok := c.reading().(*plainNumber)
+	return !ok || p.hi >= 1900 && p.lo <= 2100
+}
+
+// hasDigits reports whether there are digits in all of many texts.
+func (c *seenColumn) hasDigits() bool { return len(c.words) == 0 && c.rows-c.missed >= 20 }
 
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", records.ErrFormat, fmt.Sprintf(format, args...))
@@ -191,80 +286,6 @@ func (d Public) maxLevels() int {
 	return d.MaxLevels
 }
 
-// seenColumn describes the texts of a column in public rows.
-type seenColumn struct {
-	rows, missed   int
-	lo, hi         float64
-	least, most    int64 // of whole numbers
-	numbers, whole bool  // whether all texts are numbers, and whole
-	codes          bool  // whether a number has leading zeros
-	moments        moments
-	other          bool // whether a text is not a moment
-	shape          shape
-	missing        bool
-	notFinite      bool            // whether a text is NaN or an infinity: missing among numbers
-	levels         map[string]bool // at most one more than the limit
-	again          bool            // whether the first line's text is in another line
-	dates          dates
-	spelled        spelled
-}
-
-func unseen(n int) []seenColumn {
-	seen := make([]seenColumn, n)
-	for j := range seen {
-		seen[j] = seenColumn{lo: math.Inf(1), hi: math.Inf(-1), least: math.MaxInt64,
-			most: math.MinInt64, numbers: true, whole: true, levels: map[string]bool{},
-			shape: shape{met: map[uint64]struct{}{}}}
-	}
-	return seen
-}
-
-func (c *seenColumn) add(text string, missing []string, most int) {
-	c.rows++
-	if slices.Contains(missing, text) {
-		c.missing = true
-		c.missed++
-		return
-	}
-	c.shape.add(text)
-	if !c.dates.begun || len(c.dates.fit) > 0 {
-		c.dates.add(text)
-	}
-	c.other = c.other || !c.moments.add(text)
-	if len(c.levels) <= most && !c.levels[text] {
-		c.levels[strings.Clone(text)] = true
-	}
-	if c.number(text); !c.numbers {
-		c.spelled.add(text, c.lo, c.hi, c.whole)
-	}
-}
-
-// number adds a text to those that are numbers.
-func (c *seenColumn) number(text string) {
-	if !c.numbers {
-		return
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	switch {
-	case err != nil && !math.IsInf(v, 0):
-		c.numbers = false
-	case math.IsInf(v, 0) || v != v:
-		c.notFinite = true
-	default:
-		v += 0 // turns -0 into 0
-		c.lo, c.hi = min(c.lo, v), max(c.hi, v)
-		c.codes = c.codes || isCode(text)
-		whole, err := int64(v), error(nil)
-		if math.Abs(v) >= maxWhole {
-			whole, err = strconv.ParseInt(text, 10, 64)
-		}
-		c.least, c.most = min(c.least, whole), max(c.most, whole)
-		c.whole = c.whole && v == math.Trunc(v) && err == nil
-	}
-}
-
-func (c *seenColumn) isMoments() bool { return !c.other && c.moments.step > 0 }
-
 // schema returns the schema of the columns.
 func (d Public) schema(names []string, seen []seenColumn) (_ records.Schema, all []Recognised,
 	err error) {
@@ -278,19 +299,28 @@ func (d Public) schema(names []string, seen []seenColumn) (_ records.Schema, all
 					fmt.Sprintf("the name of a column of the file, such as %q", names[:min(len(names), 8)])))
 		}
 	}
+	times := map[string]int{}
+	for _, name := range names {
+		times[name]++
+	}
 	for j, name := range names {
+		c := &seen[j]
 		if name == "" || slices.Contains(d.Skip, name) {
 			continue
 		}
-		r := Recognised{Column: name, Cells: seen[j].rows, Missing: seen[j].missed}
-		if len(seen[j].levels) == 0 && name != d.Label && name != d.Target {
+		r := Recognised{Column: name, Cells: c.rows, Missing: c.missed}
+		switch wanted := name == d.Label || name == d.Target; {
+		case c.nothing() && !wanted:
+			r.Missing = c.rows
 			r.As = "nothing: no row has a value, so the column is left out"
-			all = append(all, r)
-			continue
+		case times[name] > 1 && !wanted:
+			r.As = "one of several columns of this name, by which none is found: left out"
+		default:
+			column, err := d.column(name, c, &r)
+			r.Kind = column.Kind()
+			columns, errs = append(columns, column), append(errs, err)
 		}
-		c, err := d.column(name, &seen[j], &r)
-		r.Kind = c.Kind()
-		columns, errs, all = append(columns, c), append(errs, err), append(all, r)
+		all = append(all, r)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return records.Schema{}, nil, err
@@ -300,119 +330,50 @@ func (d Public) schema(names []string, seen []seenColumn) (_ records.Schema, all
 }
 
 // column returns the column of a name, and says in r what it is.
-func (d Public) column(name string, seen *seenColumn, r *Recognised) (records.Column, error) {
-	if name == d.Label {
+func (d Public) column(name string, c *seenColumn, r *Recognised) (records.Column, error) {
+	switch {
+	case name == d.Label:
 		r.As = "classes"
-		return records.Label(name, seen.texts()...), seen.fits(name, d.maxLevels())
-	}
-	number := seen.numbers && seen.lo <= seen.hi
-	if name == d.Target {
+		return records.Label(name, c.levels()...), c.fits(name, d.maxLevels())
+	case name == d.Target:
 		r.As = "numbers"
-		if f := seen.spelled.form(); !number && f != nil {
-			return records.Target(name, f.lo, f.hi).WithFormat(f.format()), nil
-		}
-		if !number {
-			return records.Column{},
-				param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
-		}
-		return seen.numeric(name, true), nil
+		return c.target(name)
 	}
-	c := seen.column(name, number, d.maxLevels(), r)
-	if c.Kind() != records.IdentifierColumn && (seen.missing || number && seen.notFinite) {
-		c = c.WithMissing()
+	column := c.column(name, d.maxLevels(), r)
+	if column.Kind() != records.IdentifierColumn && c.missed > 0 {
+		column = column.WithMissing()
 	}
-	return c, nil
+	return column, nil
 }
 
-func (c *seenColumn) column(name string, number bool, most int, r *Recognised) records.Column {
-	switch {
-	case number && !c.codes && c.lo < c.hi && len(c.dates.fit) == 0:
-		if times, ok := c.epoch(name, r); ok {
-			return times
-		}
-		r.As = "numbers"
-		if c.whole {
-			r.As = "whole numbers"
-			if !c.shape.repeated && c.rows-c.missed >= 20 {
-				r.Or = "identifiers, as they all differ: declare them as such if they name the records"
+// target returns the column of the numbers to be predicted. If all are equal, the upper bound is
+// larger.
+func (c *seenColumn) target(name string) (records.Column, error) {
+	if f, ok := c.reading().(*numberForm); ok {
+		return records.Target(name, f.lo, f.hi).WithFormat(f.format()), nil
+	}
+	for _, r := range c.candidates {
+		if p, ok := r.reading.(*plainNumber); ok && c.bears(r) && c.aside() && p.lo <= p.hi {
+			lo, hi := p.lo, p.hi
+			if lo == hi {
+				hi = max(lo+1, math.Nextafter(lo, math.Inf(1)))
 			}
+			return records.Target(name, lo, hi), nil
 		}
-		return c.numeric(name, false)
-	case len(c.dates.fit) > 0:
-		return c.dates.column(name, r)
-	case !number && c.spelled.form() != nil:
-		return c.spelled.column(name, r)
-	case c.isMoments():
-		r.As = fmt.Sprintf("dates or times, in whole steps of %v", c.moments.step)
-		if c.moments.zoned {
-			r.As += ", converted to UTC"
-		}
-		return c.moments.column(name)
-	case len(c.levels) > most:
-		return c.many(name, r)
 	}
-	if yesOrNo, ok := flag(name, c.texts()); ok {
-		r.As = "yes or no in several spellings"
-		return yesOrNo
-	}
-	r.As = fmt.Sprintf("%d different texts", len(c.levels))
-	if c.codes {
-		r.As += ", digits with leading zeros"
-	}
-	if len(c.levels) == 1 {
-		r.As = "a single value"
-	}
-	return c.named(name)
-}
-
-// numeric returns a column bounded by its numbers. If those of a target are all equal, the upper
-// bound is larger.
-func (c *seenColumn) numeric(name string, target bool) records.Column {
-	lo, hi := c.lo, c.hi
-	if lo == hi {
-		hi = max(lo+1, math.Nextafter(lo, math.Inf(1)))
-	}
-	switch {
-	case target:
-		return records.Target(name, lo, hi)
-	case c.whole:
-		return records.Integer(name, int(c.least), int(c.most))
-	}
-	return records.Numeric(name, lo, hi)
-}
-
-func (c *seenColumn) named(name string) records.Column {
-	levels := c.texts()
-	if len(levels) == 2 {
-		return records.Flag(name, levels[0], levels[1])
-	}
-	return records.Categorical(name, levels...)
-}
-
-// texts returns the texts in alphabetical order or, if all are numbers, in numerical order.
-func (c *seenColumn) texts() []string {
-	texts := slices.Sorted(maps.Keys(c.levels))
-	if c.numbers {
-		slices.SortStableFunc(texts, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
-	}
-	return texts
+	return records.Column{},
+		param.New("draft.Public.Target", fmt.Sprintf("%q", name), "a column of numbers")
 }
 
 func (c *seenColumn) fits(name string, most int) error {
-	if len(c.levels) == 0 {
+	if len(c.texts) == 0 {
 		return param.New("draft.Public.MaxLevels", most,
 			fmt.Sprintf("a value in column %q, which has none; or add it to Skip", name))
 	}
-	if len(c.levels) > most {
+	if len(c.texts) > most {
 		return param.New("draft.Public.MaxLevels", most,
 			fmt.Sprintf("enough levels for the texts of column %q; or add it to Skip (dates and names "+
 				"have column types that a schema states by hand)", name))
 	}
 	return nil
-}
-
-// number returns the number that a text spells. The text must spell a number.
-func number(text string) float64 {
-	v, _ := strconv.ParseFloat(text, 64)
-	return v
 }

@@ -1,201 +1,325 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
-	"hash/maphash"
+	"maps"
 	"math"
+	"slices"
 	"strings"
-	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // Recognised says what the texts of one column of public rows were taken for.
 type Recognised struct {
-	Column  string             `json:"column"`       // its name
-	Kind    records.ColumnKind `json:"-"`            // of the draft; 0 if the column is left out
-	Cells   int                `json:"cells"`        // that were read
-	Missing int                `json:"missing"`      // cells among them
-	As      string             `json:"as"`           // in words
-	Or      string             `json:"or,omitempty"` // what else, and what to do then
+	Column  string             `json:"column"`           // its name
+	Kind    records.ColumnKind `json:"-"`                // of the draft; 0 if the column is left out
+	Cells   int                `json:"cells"`            // that were read
+	Missing int                `json:"missing"`          // cells among them without a value
+	Absent  []string           `json:"absent,omitempty"` // texts that stand for a missing value
+	Strays  int                `json:"strays,omitempty"` // cells with a text of another form
+	As      string             `json:"as"`               // in words
+	Or      string             `json:"or,omitempty"`     // what else, and what to do then
 }
 
-// moments describes texts that are dates or times, in the forms that [records.Datetime] reads.
-type moments struct {
-	from, to time.Time
-	step     time.Duration // of which all of them are multiples
-	zoned    bool          // whether some have a zone
-}
-
-// momentLayouts are the forms of dates and times. A fraction may follow the seconds.
-var momentLayouts = []string{time.DateOnly,
-	"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z07",
-	"2006-01-02 15:04", "2006-01-02 15:04:05", "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"}
-
-const day = 24 * time.Hour
-
-// add returns false for a text that is not a moment.
-func (m *moments) add(text string) bool {
-	if len(text) < len(time.DateOnly) || text[4] != '-' {
-		return false
+// Share returns the share of the cells with a value that have the form which was recognised.
+func (r Recognised) Share() float64 {
+	if r.Cells == r.Missing {
+		return 0
 	}
-	for i, layout := range momentLayouts {
-		at, err := time.Parse(layout, text)
-		if err != nil {
-			continue
+	return 1 - float64(r.Strays)/float64(r.Cells-r.Missing)
+}
+
+// habits are what the columns of a file that can be read in one way only tell about the others.
+type habits struct {
+	comma, point         bool // whether decimals follow a comma, or a point
+	daysFirst, daysAfter bool // whether days stand before months, or after them
+}
+
+func (h *habits) learn(c *seenColumn) {
+	switch f := c.reading().(type) {
+	case *dateForm:
+		first, mixed := dayFirst(f.layout)
+		for _, o := range c.alike() {
+			if o, ok := o.(*dateForm); ok {
+				other, _ := dayFirst(o.layout)
+				mixed = mixed && other == first
+			}
 		}
-		m.put(at)
-		m.zoned = m.zoned || i > 0 && (i-1)%4 >= 2
-		return true
-	}
-	return false
-}
-
-// put adds a moment.
-func (m *moments) put(at time.Time) {
-	at = at.UTC()
-	if m.step == 0 {
-		m.from, m.to, m.step = at, at, day
-	}
-	if at.Before(m.from) {
-		m.from = at
-	}
-	if at.After(m.to) {
-		m.to = at
-	}
-	for _, step := range []time.Duration{time.Hour, time.Minute, time.Second, time.Millisecond,
-		time.Microsecond, time.Nanosecond} {
-		if !at.Equal(at.Truncate(m.step)) {
-			m.step = min(m.step, step)
+		if mixed && !strings.HasPrefix(f.layout, "2006") {
+			h.daysFirst, h.daysAfter = h.daysFirst || first, h.daysAfter || !first
 		}
+	case *numberForm:
+		sure := f.pointed
+		for _, o := range c.alike() {
+			if o, ok := o.(*numberForm); ok && o.differ() && o.point != f.point {
+				sure = false
+			}
+		}
+		h.comma, h.point = h.comma || sure && f.point == ",", h.point || sure && f.point == "."
 	}
 }
 
-// column returns the column of the moments.
-func (m *moments) column(name string) records.Column {
-	to := m.to
-	if !to.After(m.from) {
-		to = m.from.Add(m.step)
-	}
-	return records.Datetime(name, m.from, to, m.step)
-}
-
-// shape describes what all texts of a column have in common.
-type shape struct {
-	known    bool
-	form     string // a pattern of records.Pattern; "" if they have none
-	uuid     bool
-	repeated bool // whether a text occurs again
-	met      map[uint64]struct{}
-}
-
-var hashSeed = maphash.MakeSeed()
-
-// mostMet bounds the texts among which repetitions are searched.
-const mostMet = 1 << 17
-
-func (s *shape) add(text string) {
-	if !s.repeated && len(s.met) < mostMet {
-		h := maphash.String(hashSeed, text)
-		_, s.repeated = s.met[h]
-		s.met[h] = struct{}{}
-	}
-	switch {
-	case !s.known:
-		s.known, s.form, s.uuid = true, formOf(text), isUUID(text)
-	case s.form != "":
-		s.form = joined(s.form, formOf(text))
-	}
-	s.uuid = s.uuid && isUUID(text)
-}
-
-// formOf returns a text as a pattern in which # is a digit, and "" if it can be none.
-func formOf(text string) string {
-	if len(text) > 64 {
-		return ""
-	}
-	out := []byte(text)
-	for i, c := range out {
-		switch {
-		case c >= '0' && c <= '9':
-			out[i] = '#'
-		case strings.IndexByte(`#?*\`, c) >= 0 || c > '~' || c < ' ':
-			return ""
+// settle decides between readings that no text of a column tells apart.
+func (h habits) settle(c *seenColumn) {
+	switch f := c.reading().(type) {
+	case *dateForm:
+		first, mixed := dayFirst(f.layout)
+		want := h.daysFirst || h.comma && !h.daysAfter
+		if mixed && first != want && (h.daysFirst != h.daysAfter || h.comma) {
+			c.prefer(func(r reading) bool {
+				o, ok := r.(*dateForm)
+				if !ok {
+					return false
+				}
+				other, mixed := dayFirst(o.layout)
+				return mixed && other == want
+			})
+		}
+	case *plainNumber, *numberForm:
+		if h.comma && !h.point {
+			c.prefer(func(r reading) bool {
+				o, ok := r.(*numberForm)
+				return ok && o.point == "," && o.differ() && (o.grouped || o.pointed)
+			})
 		}
 	}
-	return string(out)
 }
 
-// joined returns the pattern of the texts of two patterns, in which ? is a letter from A to Z and *
-// a digit or such a letter. It returns "" if they have none in common.
-func joined(a, b string) string {
-	if a == b {
-		return a
+// prefer chooses a candidate that reads as many cells as the chosen one.
+func (c *seenColumn) prefer(good func(reading) bool) {
+	if good(c.chosen.reading) {
+		return
 	}
-	if len(a) != len(b) {
-		return ""
+	for _, r := range c.candidates {
+		if r.missed == c.chosen.missed && good(r.reading) {
+			c.chosen = r
+			return
+		}
 	}
-	letter := func(c byte) bool { return c == '?' || c >= 'A' && c <= 'Z' }
-	sign := func(c byte) bool { return letter(c) || c == '#' || c == '*' }
-	out := []byte(a)
-	for i := range out {
-		switch x, y := a[i], b[i]; {
-		case x == y:
-		case letter(x) && letter(y):
-			out[i] = '?'
-		case sign(x) && sign(y):
-			out[i] = '*'
+}
+
+// reading returns how the column is read; nil if it holds texts.
+func (c *seenColumn) reading() reading {
+	if c.chosen == nil {
+		return nil
+	}
+	return c.chosen.reading
+}
+
+// column returns the column of a name, and says in r what it is.
+func (c *seenColumn) column(name string, most int, r *Recognised) records.Column {
+	if len(c.texts) == 1 && c.more == 0 && !c.controls && (c.reading() == nil || c.rows >= 20) {
+		r.As = "a single value"
+		return c.named(name)
+	}
+	if text, ok := c.lone(); ok {
+		r.As = "a single value"
+		return c.missingWords(records.Categorical(name, text), 0, r)
+	}
+	said := *r
+	if column, ok := c.measured(name, r); ok {
+		return column
+	}
+	*r = said
+	if yesOrNo, ok := flag(name, c.levels()); ok {
+		r.As = "yes or no in several spellings"
+		return yesOrNo
+	}
+	if c.tooMany(most) {
+		column := c.many(name, r)
+		if c.controls {
+			r.Or = "levels, once control characters such as tabs are removed"
+		}
+		return column
+	}
+	r.As = fmt.Sprintf("%d different texts", len(c.texts))
+	if slices.ContainsFunc(c.levels(), isCode) {
+		r.As += ", digits with leading zeros"
+	}
+	return c.named(name)
+}
+
+// measured returns the column of texts that are numbers or dates. ok is false for other texts, and
+// for those that no column can hold.
+func (c *seenColumn) measured(name string, r *Recognised) (column records.Column, ok bool) {
+	absent := 0
+	switch f := c.reading().(type) {
+	case *dateForm:
+		column = f.column(name, c.alike(), r)
+		for text, cells := range c.texts {
+			if isNoDate(text) {
+				absent += cells
+			}
+		}
+	case *anyMoment:
+		r.As = fmt.Sprintf("dates or times, in whole steps of %v", f.step)
+		if f.zoned {
+			r.As += ", converted to UTC"
+		}
+		column = f.moments.column(name)
+	case *plainNumber:
+		times, ok := f.epoch(name, r)
+		switch absent = f.overflow; {
+		case ok:
+			column = times
+		case f.names() && !c.shape.repeated && c.cells() >= 20:
+			return column, false
+		case c.few(f.whole, f.lo, f.hi):
+			return c.graded(name, r), true
 		default:
-			return ""
+			column = f.column(name, c.cells())
+			if r.As = "numbers"; f.whole {
+				r.As = "whole numbers"
+				if !c.shape.repeated && c.cells() >= 20 {
+					r.Or = "identifiers, as they all differ: declare them as such if they name the records"
+				}
+			}
 		}
+	case *numberForm:
+		if f.names() && !c.shape.repeated && c.cells() >= 20 {
+			return column, false
+		}
+		if c.few(!f.pointed, f.lo, f.hi) {
+			return c.graded(name, r), true
+		}
+		column = f.column(name, c.alike(), r)
+	default:
+		return column, false
 	}
-	return string(out)
+	_, err := records.NewSchema(column)
+	r.Strays = c.chosen.missed
+	return c.missingWords(column, absent, r), err == nil
 }
 
-func isUUID(text string) bool {
-	if len(text) != 36 {
+// lone returns the only text that holds digits, if the others are usual words for a missing value.
+func (c *seenColumn) lone() (text string, ok bool) {
+	if c.more > 0 || len(c.words) == 0 || len(c.texts) != len(c.words)+1 {
+		return "", false
+	}
+	for _, t := range c.order {
+		if _, word := c.words[t]; !word {
+			text = t
+		} else if !isMissing(t) {
+			return "", false
+		}
+	}
+	return text, true
+}
+
+// missingWords adds the missing value of a column in which words are missing values, and others
+// too.
+func (c *seenColumn) missingWords(column records.Column, others int, r *Recognised) records.Column {
+	for _, word := range slices.Sorted(maps.Keys(c.words)) {
+		r.Absent = append(r.Absent, word)
+		r.Missing += c.words[word]
+	}
+	if r.Missing += others; r.Missing > 0 {
+		return column.WithMissing()
+	}
+	return column
+}
+
+// mostGrades is the largest number of different numbers that are taken for levels.
+const mostGrades = 12
+
+// few reports whether there are so few different numbers that they are levels: 0 and 1, or some
+// with gaps between them.
+func (c *seenColumn) few(whole bool, lo, hi float64) bool {
+	n := len(c.texts) - len(c.words)
+	if c.more > 0 || n > mostGrades || c.cells() < 20*n || c.rows < 50 {
 		return false
 	}
-	for i := range len(text) {
-		dash := i == 8 || i == 13 || i == 18 || i == 23
-		if c := text[i] | 0x20; dash != (text[i] == '-') ||
-			!dash && !(c >= '0' && c <= '9' || c >= 'a' && c <= 'f') {
-			return false
+	return !whole || hi-lo >= float64(n) || lo == 0 && hi == 1
+}
+
+// graded returns the column of a few numbers.
+func (c *seenColumn) graded(name string, r *Recognised) records.Column {
+	r.As = fmt.Sprintf("%d different numbers, which are levels", len(c.texts)-len(c.words))
+	r.Or = "numbers, if others can occur"
+	var texts []string
+	for _, text := range c.levels() {
+		if _, word := c.words[text]; !word {
+			texts = append(texts, text)
 		}
 	}
-	return true
+	value := func(text string) float64 {
+		_, core, _ := cut(text)
+		return number(strings.ReplaceAll(core, ",", "."))
+	}
+	slices.SortStableFunc(texts, func(a, b string) int {
+		return cmp.Compare(value(a), value(b))
+	})
+	if len(c.words) > 0 { // a word has no place among numbers
+		return c.named(name)
+	}
+	if len(texts) == 2 {
+		return records.Flag(name, texts[0], texts[1])
+	}
+	return records.Ordinal(name, texts...)
 }
 
-// isCode reports whether a text of digits would lose leading zeros as a number.
-func isCode(text string) bool {
-	text = strings.TrimPrefix(text, "-")
-	return len(text) > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9'
-}
-
-// buckets is the number of buckets of texts that are too many to be levels.
-const buckets = 64
+// buckets is the number of buckets of texts that are too many to be levels, and mostKnown the
+// number of texts among which their names are chosen.
+const (
+	buckets   = 64
+	mostKnown = 1024
+)
 
 // many returns the column of texts that are too many to be levels.
 func (c *seenColumn) many(name string, r *Recognised) records.Column {
 	r.Or = "a column of levels, if they are declared (MaxLevels)"
-	switch s := &c.shape; {
-	case s.repeated || c.rows-c.missed < 2:
-	case s.uuid:
-		r.As = "identifiers: UUIDs, all different"
-		return records.Identifier(name, records.UUID())
-	case s.form != "" && capacity(s.form) >= 100*float64(c.rows):
-		r.As = fmt.Sprintf("identifiers: all different, of the form %q (# is a digit, ? a letter)",
-			s.form)
-		return records.Identifier(name, records.Pattern(s.form))
-	case c.numbers:
-		r.As = "identifiers: numbers, all different"
-		return records.Identifier(name, records.Sequence(1))
-	default:
+	if s := &c.shape; !s.repeated && c.rows-c.missed >= 2 {
+		enough := 100 * float64(c.rows)
+		form := s.common(enough)
+		switch {
+		case s.uuids == s.n:
+			r.As = "identifiers: UUIDs, all different"
+			return records.Identifier(name, records.UUID())
+		case form != "" && capacity(form) >= enough:
+			r.As = fmt.Sprintf("identifiers: all different, of the form %q (# is a digit, ? a letter)",
+				form)
+			return records.Identifier(name, records.Pattern(form))
+		}
 		r.Or = "free text or names, which are better left out (Skip)"
 	}
-	r.As = fmt.Sprintf("texts, too many to be levels: hashed into %d buckets, so generated records "+
-		"hold names of buckets", buckets)
-	return records.Hashed(name, buckets)
+	known, n := c.known()
+	r.As = fmt.Sprintf("texts, too many to be levels: hashed into %d buckets", n)
+	if len(known) > 0 {
+		r.As += ", and generated records hold one text of these rows for each bucket"
+	}
+	column := records.Hashed(name, n, known...)
+	if slices.ContainsFunc(slices.Collect(maps.Keys(c.words)), isMissing) {
+		column = column.WithMissing()
+	}
+	return column
+}
+
+// known returns texts that name all of as many buckets as they can.
+func (c *seenColumn) known() (texts []string, n int) {
+	for _, text := range c.order[:min(len(c.order), mostKnown)] {
+		if isLevel(text) && !isMissing(text) && len(text) <= 512 && !strings.HasPrefix(text, "bucket-") {
+			texts = append(texts, text)
+		}
+	}
+	for n = buckets; n >= 2; n-- {
+		names := records.Hashed("", n, texts...).Levels()
+		if !slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, "bucket-")
+		}) {
+			return names, n
+		}
+	}
+	return nil, buckets
+}
+
+// isLevel reports whether a text can be the name of a level.
+func isLevel(text string) bool {
+	return utf8.ValidString(text) && strings.TrimSpace(text) == text && text != "" &&
+		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // capacity returns how many texts have a form.
@@ -203,4 +327,13 @@ func capacity(form string) float64 {
 	return math.Pow(10, float64(strings.Count(form, "#"))) *
 		math.Pow(26, float64(strings.Count(form, "?"))) *
 		math.Pow(36, float64(strings.Count(form, "*")))
+}
+
+// named returns the column of the texts as levels.
+func (c *seenColumn) named(name string) records.Column {
+	levels := c.levels()
+	if len(levels) == 2 {
+		return records.Flag(name, levels[0], levels[1])
+	}
+	return records.Categorical(name, levels...)
 }

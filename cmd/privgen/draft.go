@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +98,7 @@ func (j *draftJob) run(ctx context.Context, path string) error {
 // draftResult is what --json prints.
 type draftResult struct {
 	Schema  string `json:"schema_file"`
+	Notes   string `json:"notes_file,omitempty"` // that explains it
 	Columns int    `json:"columns"`
 	Classes int    `json:"classes"`
 	Priced  bool   `json:"priced"`
@@ -128,32 +130,33 @@ func (j *draftJob) fromPublic(path string) error {
 		j.note("the fields of %s are separated by %q", path, layout.Comma)
 	}
 	j.public.Unsure = layout.Header && !j.header
+	if j.in.missing == nil {
+		layout.Missing = usualMissing[:1] // others are written back if they are levels
+	}
 	s, seen, err := draft.Recognise(in, layout, j.public)
 	if j.public.Unsure && errors.Is(err, records.ErrHeader) {
 		return inputf("%s: the first line could be a record: give --header if it holds the names of the "+
 			"columns, or --no-header or --names if it is a record", path)
+	}
+	if err != nil && strings.Contains(err.Error(), "is not UTF-8") {
+		return inputf("%s: %v: want --encoding latin-1, or utf-16", path, err)
 	}
 	if err != nil {
 		return located(path, err)
 	}
 	j.note("bounds and levels were copied from %s: no guarantee holds for its rows. Review the "+
 		"schema, widen bounds to what can occur, and add levels that are missing", path)
-	for _, r := range seen {
-		j.note("%s", recognised(r))
+	j.describe(seen)
+	r := draftResult{Recognised: seen}
+	if j.out != stdio {
+		r.Notes = notesFile(j.out)
+		if err := j.save(r.Notes, func(w io.Writer) error {
+			return writeNotes(w, path, j.out, seen)
+		}); err != nil {
+			return err
+		}
 	}
-	return j.finish(s, draftResult{Recognised: seen})
-}
-
-// recognised says on one line what a column was taken for.
-func recognised(r draft.Recognised) string {
-	text := fmt.Sprintf("column %.60q: %s", r.Column, r.As)
-	if r.Kind != 0 && r.Missing > 0 {
-		text += fmt.Sprintf(" (%d of %d missing)", r.Missing, r.Cells)
-	}
-	if r.Or != "" {
-		text += "; or " + r.Or
-	}
-	return text
+	return j.finish(s, r)
 }
 
 func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
@@ -215,6 +218,9 @@ func (j *draftJob) finish(s records.Schema, r draftResult) error {
 	r.Schema, r.Columns, r.Classes = j.out, len(s.Columns()), s.Classes()
 	return j.result(r, func() string {
 		text := fmt.Sprintf("%s: %v", j.out, s)
+		if r.Notes != "" {
+			text += fmt.Sprintf("\n%s says what each column was taken for", r.Notes)
+		}
 		if r.Priced {
 			text += fmt.Sprintf("\nledger %s: ε ≤ %s in all, at δ = %g", r.Ledger,
 				accountant.FormatUpper(r.Guarantee.Epsilon, 4), r.Guarantee.Delta)

@@ -53,7 +53,7 @@ func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&l.names, "names", nil,
 		"CSV: `names` of the file's columns, separated by commas, if the file has no header")
 	f.StringSliceVar(&l.missing, "missing", nil,
-		"CSV: `texts` that mean a missing value; by default the empty text and ?")
+		"CSV: `texts` that mean a missing value; by default the empty text, ? and the\nusual ones, such as NA, null and -")
 	f.BoolVar(&l.firstRecord, "first-record", false,
 		"CSV: accept a first line that looks like a header as a record")
 	f.StringVar(&l.person, "person", "",
@@ -71,7 +71,8 @@ func (l *layout) flags(f *pflag.FlagSet) {
 // csv returns the options of a CSV reader.
 func (l *layout) csv() (records.CSV, error) {
 	c := records.CSV{Header: !l.noHeader && l.names == nil, Names: l.names, FirstRecord: l.firstRecord,
-		Strays: l.onStray, Limits: records.Limits{Plain: true}} // unpacked before
+		Strays: l.onStray, Missing: usualMissing,
+		Limits: records.Limits{Plain: true}} // unpacked before
 	if l.missing != nil {
 		c.Missing = l.missing
 	}

@@ -63,6 +63,8 @@ func TestEncodings(t *testing.T) {
 	s.oneLine(draft(exitInput, "latin.csv"), "latin.csv: the header is not UTF-8",
 		"--encoding latin-1")
 	draft(0, "latin.csv", "--encoding", "latin-1")
+	s.write("cells.csv", "city,n\nK\xf6ln,1\nBonn,2\n")
+	s.oneLine(draft(exitInput, "cells.csv"), "column 1 is not UTF-8", "--encoding latin-1")
 	want := s.read("utf8.csv.json")
 	if !strings.Contains(want, "naïve") || s.read("utf16.csv.json") != want ||
 		s.read("latin.csv.json") != want {
