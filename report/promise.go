@@ -25,8 +25,8 @@ func (m *maker) promise() {
 	}
 	m.out.Promise.Words = words(*g, float64(m.out.Promise.Attack))
 	if f := m.in.Fidelity; f != nil && covers(g) && f.Guarantee.Epsilon > g.Epsilon {
-		m.out.Promise.Words = append(m.out.Promise.Words, fmt.Sprintf("With the released figures of this "+
-			"report, ε = %s was used.", accountant.FormatUpper(f.Guarantee.Epsilon, 4)))
+		m.out.Promise.Words = append(m.out.Promise.Words, fmt.Sprintf("With the released figures of "+
+			"this report, ε = %s was used.", accountant.FormatUpper(f.Guarantee.Epsilon, 4)))
 	}
 }
 

@@ -138,7 +138,8 @@ func (j *draftJob) fromPublic(path string) error {
 		return inputf("%s: the first line could be a record: give --header if it holds the names of the "+
 			"columns, or --no-header or --names if it is a record", path)
 	}
-	if err != nil && strings.Contains(err.Error(), "is not UTF-8") {
+	if err != nil && strings.Contains(err.Error(), "is not UTF-8") &&
+		!strings.Contains(err.Error(), "--encoding") {
 		return inputf("%s: %v: want --encoding latin-1, or utf-16", path, err)
 	}
 	if err != nil {

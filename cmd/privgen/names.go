@@ -16,7 +16,7 @@ var fieldNames = []struct {
 	{regexp.MustCompile(`\b(\w+\.)+Budget\.Delta\b`), "--delta"},
 	{regexp.MustCompile(`\b(\w+\.)+Budget\.Relation\b`), "--relation"},
 	{regexp.MustCompile(`("--relation" flag: )?\baccountant\.Relation: `), `"--relation" flag: `},
-	{regexp.MustCompile(`\baccountant\.Terms\.Name\b`), "--ledger"},
+	{regexp.MustCompile(`\bledger\.Terms\.Name\b`), "--ledger"},
 	{regexp.MustCompile(`\bdraft\.Public\.MaxLevels\b`), "--max-levels"},
 	{regexp.MustCompile(`\bor add it to Skip\b`), "or leave it out with --skip"},
 	{regexp.MustCompile(`\bwant a header or CSV\.Names\b`), "want a header or --names"},

@@ -31,7 +31,7 @@ func TestRareConditions(t *testing.T) {
 		}
 	}
 	s.oneLine(s.run(exitUsage, append(rare[:4:4], "-n", "5", "--search", "50ms", "--where", "age>=89",
-		"--where", "hours<=1")...), "none of", "--search", "age >= 89: 0 %")
+		"--where", "hours<=1")...), "none of", "--search", "age >= 89: 0")
 	s.oneLine(s.run(exitUsage, append(rare, "-n", "5", "--search", "-1s")...), "--search")
 }
 

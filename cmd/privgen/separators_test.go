@@ -64,7 +64,7 @@ func TestEncodings(t *testing.T) {
 		"--encoding latin-1")
 	draft(0, "latin.csv", "--encoding", "latin-1")
 	s.write("cells.csv", "city,n\nK\xf6ln,1\nBonn,2\n")
-	s.oneLine(draft(exitInput, "cells.csv"), "column 1 is not UTF-8", "--encoding latin-1")
+	s.oneLine(draft(exitInput, "cells.csv"), "line 2 is not UTF-8: want --encoding latin-1")
 	want := s.read("utf8.csv.json")
 	if !strings.Contains(want, "naïve") || s.read("utf16.csv.json") != want ||
 		s.read("latin.csv.json") != want {
