@@ -16,15 +16,22 @@ import (
 // the target.
 func CalibrateNoise(target Budget, event func(noiseMultiplier float64) Event) (sigma float64,
 	achieved Bound, err error) {
-	return calibrate(target, "accountant.CalibrateNoise.event", event, false, math.Inf(1))
-}
-
-// CalibrateSampling returns the largest tested sampling probability whose event meets the target.
-//
-// Guarantee and Errors: see [CalibrateNoise].
-func CalibrateSampling(target Budget, event func(probability float64) Event) (q float64,
-	achieved Bound, err error) {
-	return calibrate(target, "accountant.CalibrateSampling.event", event, true, 1)
+	if err := target.Validate(); err != nil {
+		return 0, Bound{}, err
+	}
+	if event == nil {
+		return 0, Bound{}, param.New("accountant.CalibrateNoise.event", nil, "a function")
+	}
+	s := &search{target: target, event: func(y float64) Event { return event(math.Exp(-y)) }}
+	y, ok := s.solve()
+	if s.err != nil {
+		return 0, Bound{}, s.err
+	}
+	if !ok {
+		return 0, Bound{}, ErrBudgetExceeded
+	}
+	y, achieved, err = s.settle(y)
+	return math.Exp(-y), achieved, err
 }
 
 // CalibrateCount returns the largest count, at most limit, whose event meets the target: a number
@@ -139,36 +146,6 @@ const (
 	maxBracket   = 40
 )
 
-// calibrate searches for a positive real parameter, at most cap.
-func calibrate(target Budget, path string, event func(float64) Event, costs bool,
-	cap float64) (float64, Bound, error) {
-	if err := target.Validate(); err != nil {
-		return 0, Bound{}, err
-	}
-	if event == nil {
-		return 0, Bound{}, param.New(path, nil, "a function")
-	}
-	sign := -1.0
-	if costs {
-		sign = 1
-	}
-	param := func(y float64) float64 { return math.Min(cap, math.Exp(sign*y)) }
-	s := &search{target: target, event: func(y float64) Event { return event(param(y)) }}
-	ceiling := math.Inf(1)
-	if costs {
-		ceiling = math.Log(cap)
-	}
-	y, ok := s.solve(ceiling)
-	if s.err != nil {
-		return 0, Bound{}, s.err
-	}
-	if !ok {
-		return 0, Bound{}, ErrBudgetExceeded
-	}
-	y, b, err := s.settle(y)
-	return param(y), b, err
-}
-
 // settle lowers y until Epsilon, which uses a different grid from the search, meets the target too.
 // Any later pricing of the event, for example by a ledger, must find that the event fits.
 func (s *search) settle(y float64) (float64, Bound, error) {
@@ -182,9 +159,9 @@ func (s *search) settle(y float64) (float64, Bound, error) {
 	return y, Bound{}, ErrBudgetExceeded
 }
 
-// solve returns the largest tested y ≤ ceiling with upper(y) ≤ 0.
-func (s *search) solve(ceiling float64) (float64, bool) {
-	y, slope := s.start(ceiling)
+// solve returns the largest tested y with upper(y) ≤ 0.
+func (s *search) solve() (float64, bool) {
+	y, slope := s.start(math.Inf(1))
 	lo, hi := math.Inf(-1), math.Inf(1) // feasible below, infeasible above
 	var yPrev, fPrev float64
 	for i := 0; i < maxBracket; i++ {
@@ -194,7 +171,7 @@ func (s *search) solve(ceiling float64) (float64, bool) {
 		}
 		if f <= 0 {
 			lo = y
-			if y >= ceiling || f > -4*calibrateTol {
+			if f > -4*calibrateTol {
 				return lo, true
 			}
 		} else {
@@ -216,7 +193,7 @@ func (s *search) solve(ceiling float64) (float64, bool) {
 		if !(next > lo && next < hi) {
 			next = lo + (hi-lo)/2
 		}
-		if y = min(next, ceiling); y < -40 || y > 40 {
+		if y = next; y < -40 || y > 40 {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -105,6 +106,27 @@ func TestReductionsAreBounded(t *testing.T) {
 		}
 		if best > 40 {
 			t.Errorf("%s: reduced in %d units of a hundred million multiplications", name, best)
+		}
+	}
+}
+
+// TestLongNestedTextsAreRefused: the text of an event is read at every depth again.
+func TestLongNestedTextsAreRefused(t *testing.T) {
+	for depth, good := range map[int]bool{1: true, 28: false} {
+		text := strings.Repeat(`{"kind":"composed","events":[`, depth) +
+			strings.Repeat(`{"kind":"gaussian","noise_multiplier":1},`, 12_000)
+		text = text[:len(text)-1] + strings.Repeat(`]}`, depth)
+		e, err := UnmarshalEvent([]byte(text))
+		if (err == nil) != good {
+			t.Errorf("%d deep: %v", depth, err)
+		}
+		if err == nil {
+			for range 27 {
+				e = Composed{[]Event{e}}
+			}
+			if _, _, err := Own(e); err == nil {
+				t.Error("an event is accepted whose text cannot be read")
+			}
 		}
 	}
 }

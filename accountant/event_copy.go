@@ -1,23 +1,24 @@
 package accountant
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// owned returns a copy of an event and the copy's canonical text. The copy equals the event that
+// Own returns a copy of an event and the copy's canonical text. The copy equals the event that
 // [UnmarshalEvent] reads from that text, so a ledger prices what its file says.
 //
 // Errors: *param.Error for an invalid event, for a type that is not one of this package's events,
-// such as a pointer, and for events nested too deep.
+// such as a pointer, and for events that are too long or nested too deep to be read.
 func Own(e Event) (Event, string, error) {
 	own, err := copied(e, 0)
 	if err != nil {
 		return nil, "", err
 	}
 	key, err := eventKey(own)
-	return own, key, err
+	return own, key, errors.Join(err, checkNesting(key))
 }
 
 // copied returns a copy that shares no memory with e, an event at the given depth of another one.

@@ -1,8 +1,6 @@
 package accountant
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // Pure is any mechanism known to be ε-differentially private. Source of its dominating pair:
 // Kairouz, Oh and Viswanath 2015.

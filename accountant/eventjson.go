@@ -34,6 +34,9 @@ func MarshalEvent(e Event) ([]byte, error) {
 // Errors: *param.Error for missing fields, parameters out of range and events nested too deep; an
 // error that names an unknown kind or field; the error of encoding/json for other text.
 func UnmarshalEvent(data []byte) (Event, error) {
+	if err := checkNesting(data); err != nil {
+		return nil, err
+	}
 	e, err := decodeEvent(data, 0)
 	if err != nil {
 		return nil, err
@@ -46,6 +49,14 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		return nil, err
 	}
 	return e, param.Complete("accountant.Event", data, whole)
+}
+
+// checkNesting bounds the time of reading: the text of an event is read again at every depth.
+func checkNesting[T string | []byte](text T) error {
+	if _, depth := param.Size(text); depth*len(text) > 10<<20 {
+		return param.New("accountant.Event", depth*len(text), "at most 10 MB in length times depth")
+	}
+	return nil
 }
 
 // EqualEvents reports whether two events have the same canonical text.

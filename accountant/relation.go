@@ -1,8 +1,6 @@
 package accountant
 
-import (
-	"github.com/seed7ba64551/privgen/internal/param"
-)
+import "github.com/seed7ba64551/privgen/internal/param"
 
 // Relation says which pairs of data sets a guarantee compares.
 //

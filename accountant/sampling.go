@@ -1,8 +1,6 @@
 package accountant
 
-import (
-	"slices"
-)
+import "slices"
 
 // sampling says how an event samples records.
 type sampling struct {

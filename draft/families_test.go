@@ -130,7 +130,8 @@ func TestNumbersAsPeopleWriteThem(t *testing.T) {
 	s, all := recognise(t, text, '|')
 	back := written(t, text, s)
 	for j, c := range s.Columns()[1:] {
-		if c.Kind() != records.NumericColumn || c.Format() != forms[c.Name()] || c.Step() != 0.1 {
+		zeros := strings.ReplaceAll(forms[c.Name()], "5", "0")
+		if c.Kind() != records.NumericColumn || c.Format() != zeros && zeros != "" || c.Step() != 0.1 {
 			t.Errorf("%s: got %v of format %q: %+v", c.Name(), c, c.Format(), all[j+1])
 			continue
 		}
@@ -224,8 +225,8 @@ func TestWordsAmongNumbers(t *testing.T) {
 		}
 	}
 	for name, texts := range written(t, text, s) {
-		if got := texts[1]; strings.ContainsAny(name, "z0") && got != "" {
-			t.Errorf("%s: a missing value is written as %q", name, got)
+		if c, ok := columns[name]; ok && texts[1] != c(1) && name != "zeros" {
+			t.Errorf("%s: a missing value is written as %q, want %q", name, texts[1], c(1))
 		}
 	}
 }
@@ -288,7 +289,7 @@ func TestOneColumnTellsAboutAnother(t *testing.T) {
 	}
 	for _, first := range []bool{true, false} {
 		s, _ := recognise(t, table(first, first), '|')
-		layout, thousands := "01/02/2006", ""
+		layout, thousands := "01/02/2006", "1234.000"
 		if first {
 			layout, thousands = "02/01/2006", "1.234"
 		}

@@ -18,15 +18,18 @@ import (
 var readings = func() (list []func() reading) {
 	list = append(list, func() reading { return &anyMoment{} },
 		func() reading { return &plainNumber{lo: math.Inf(1), hi: math.Inf(-1), whole: true} })
-	for _, f := range []numberForm{{group: ",", point: "."}, {group: ".", point: ","},
+	for _, f := range []numberForm{{group: ",", point: "."},
+		{group: ",", point: ".", pairs: true}, {group: ".", point: ","},
 		{group: " ", point: ","}, {group: " ", point: "."}, {group: "'", point: "."},
 		{group: "’", point: "."}, {group: "\u00a0", point: ","}, {group: "\u202f", point: ","},
 		{point: ","}, {point: "."}} {
-		list = append(list, func() reading {
-			g := f
-			g.lo, g.hi = math.Inf(1), math.Inf(-1)
-			return &g
-		})
+		for _, minus := range [][2]string{{}, {"(", ")"}, {"", "-"}, {"−", ""}} {
+			list = append(list, func() reading {
+				g := f
+				g.lo, g.hi, g.minus = math.Inf(1), math.Inf(-1), minus
+				return &g
+			})
+		}
 	}
 	return list
 }()
@@ -77,7 +80,7 @@ const (
 func (p *plainNumber) read(text string) bool {
 	if isCode(text) || len(text) > mostDigits && allDigits(text) ||
 		strings.IndexByte(text, '_') >= 0 || strings.IndexByte(text, 'x') >= 0 ||
-		strings.IndexByte(text, 'X') >= 0 {
+		strings.IndexByte(text, 'X') >= 0 || text[0] == '+' {
 		return false
 	}
 	v, err := strconv.ParseFloat(text, 64)
@@ -141,10 +144,14 @@ func (p *plainNumber) names() bool {
 
 // column returns the column of the numbers. Those of more than a few cells lie on a grid.
 func (p *plainNumber) column(name string, cells int) records.Column {
-	if p.whole {
-		return records.Integer(name, int(p.least), int(p.most))
+	c := records.Integer(name, int(p.least), int(p.most))
+	if !p.whole {
+		c = onGrid(records.Numeric(name, p.lo, p.hi), p.decimals.most, cells)
 	}
-	return onGrid(records.Numeric(name, p.lo, p.hi), p.decimals.most, cells)
+	if n := p.decimals.most; n > 0 && n == p.decimals.least && n <= mostDecimals && cells >= 20 {
+		c = c.WithFormat("1234." + strings.Repeat("0", n))
+	}
+	return c
 }
 
 // onGrid adds the step of decimals, if it is sure.
@@ -159,12 +166,16 @@ func onGrid(c records.Column, decimals, cells int) records.Column {
 
 // A numberForm reads numbers with signs around them and between their digits.
 type numberForm struct {
-	before, after, group, point string
-	lo, hi                      float64
-	decimals                    int
-	grouped, pointed, broken    bool // whether some text is; broken: has a fraction
-	n, signed                   int  // texts, and those with the signs
-	length                      int  // of all texts; -1 if they differ
+	before, after, group, point        string
+	minus                              [2]string // around negative numbers
+	pairs                              bool
+	plus                               bool
+	least                              int // decimals
+	lo, hi                             float64
+	decimals                           int
+	grouped, pointed, broken, negative bool // whether some text is; broken: has a fraction
+	n, signed                          int  // texts, and those with the signs
+	length                             int  // of all texts; -1 if they differ
 }
 
 // moneyWords are names of currencies that stand before numbers.
@@ -209,7 +220,11 @@ func cut(text string) (before, core, after string) {
 }
 
 func (f *numberForm) read(text string) bool {
+	text, negative := f.unsigned(text)
 	before, core, after := cut(text)
+	if negative {
+		core = "-" + core
+	}
 	if before != "" && !isMoney(before) || after != "" && !isUnit(after) ||
 		f.before != "" && before != "" && before != f.before ||
 		f.after != "" && after != "" && after != f.after || !f.number(core) {
@@ -233,19 +248,34 @@ func (f *numberForm) read(text string) bool {
 	return true
 }
 
+// unsigned returns the text without a sign of its own kind of negative numbers.
+func (f *numberForm) unsigned(text string) (rest string, negative bool) {
+	if f.plus = f.plus || strings.HasPrefix(text, "+"); f.minus != [2]string{} {
+		if rest, ok := strings.CutPrefix(text, f.minus[0]); ok {
+			if rest, ok = strings.CutSuffix(rest, f.minus[1]); ok {
+				f.negative = true
+				return rest, true
+			}
+		}
+	}
+	return text, false
+}
+
 // number adds a number without the signs around it.
 func (f *numberForm) number(core string) bool {
 	whole, rest, pointed := strings.Cut(core, f.point)
 	digits, grouped := whole, false
 	if f.group != "" && strings.Contains(whole, f.group) {
 		groups := strings.Split(whole, f.group)
-		for _, g := range groups[1:] {
-			if len(g) != 3 {
+		for i, g := range groups[1:] {
+			if n := len(g); f.pairs && i < len(groups)-2 && n != 2 || (!f.pairs || i == len(groups)-2) &&
+				n != 3 {
 				return false
 			}
 		}
 		first := strings.TrimPrefix(groups[0], "-")
-		if len(first) > 3 || first == "" || first[0] == '0' {
+		if len(first) > 3 || f.pairs && len(groups) > 2 && len(first) > 2 || first == "" ||
+			first[0] == '0' {
 			return false
 		}
 		digits, grouped = strings.Join(groups, ""), true
@@ -263,6 +293,10 @@ func (f *numberForm) number(core string) bool {
 		return false
 	}
 	f.lo, f.hi, f.decimals = min(f.lo, v+0), max(f.hi, v+0), max(f.decimals, len(rest))
+	if f.n == 0 {
+		f.least = len(rest)
+	}
+	f.least = min(f.least, len(rest))
 	f.grouped, f.pointed = f.grouped || grouped, f.pointed || pointed
 	f.broken = f.broken || v != math.Trunc(v)
 	return true
@@ -273,7 +307,10 @@ func (f *numberForm) covers(reading) bool { return false }
 // differ reports whether the numbers differ and have some sign. All units have to be there, unlike
 // signs of money and of per cent.
 func (f *numberForm) differ() bool {
-	if f.before+f.after == "" && !f.grouped && f.point == "." {
+	if f.minus != [2]string{} && !f.negative {
+		return false
+	}
+	if f.before+f.after == "" && !f.grouped && f.point == "." && !f.plus && !f.negative {
 		return false // these are plain numbers, if any
 	}
 	if f.lo >= f.hi || f.group != "" && !f.grouped {
@@ -291,10 +328,23 @@ func (f *numberForm) format() string {
 	if f.grouped {
 		out += f.group
 	}
-	if out += "234"; f.pointed {
+	if out += "234"; f.pairs {
+		out = f.before + "12" + f.group + "34" + f.group + "567"
+	}
+	switch {
+	case f.pointed && f.least == f.decimals && f.n >= 20:
+		out += f.point + strings.Repeat("0", f.least)
+	case f.pointed:
 		out += f.point + "5"
 	}
-	return out + f.after
+	out += f.after
+	switch {
+	case f.plus:
+		return "+" + out
+	case f.minus != [2]string{}:
+		return out + ";" + f.minus[0] + out + f.minus[1]
+	}
+	return out
 }
 
 // names reports whether grouped digits are equally long, as those that name something are.

@@ -218,7 +218,7 @@ func (c *seenColumn) missingWords(column records.Column, others int, r *Recognis
 		r.Missing += c.words[word]
 	}
 	if r.Missing += others; r.Missing > 0 {
-		return column.WithMissing()
+		return column.WithMissing().WithAlias("", r.Absent...)
 	}
 	return column
 }

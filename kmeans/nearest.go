@@ -1,8 +1,6 @@
 package kmeans
 
-import (
-	"github.com/seed7ba64551/privgen/device"
-)
+import "github.com/seed7ba64551/privgen/device"
 
 // nearest finds the centre nearest to each row of features.
 type nearest struct {

@@ -93,7 +93,7 @@ type changeNote struct {
 // These bound the number of children that the lines of a journal open together. Without a bound, a
 // short line could allocate much memory.
 const (
-	maxParts     = 1 << 16
+	maxParts     = 1 << 15
 	partsPerLine = 8 // added by each line
 )
 
@@ -335,7 +335,7 @@ func (l *Ledger) checkGroups(groups ...Parts) error {
 	for _, p := range groups {
 		if p.N < 1 || p.N > room {
 			k.Add(param.New("ledger.Parts.N", p.N,
-				"1 to 65536 parts, together with those of the ledger in its journal"))
+				"1 to 32768 parts, together with those of the ledger in its journal"))
 			break
 		}
 		room -= p.N

@@ -128,7 +128,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 	total := 0
 	for _, p := range parts {
 		if p.N < 0 || p.N > maxParts-total {
-			return param.New("ledger.Guarantee.parts", p.N, "at most 65536 parts together")
+			return param.New("ledger.Guarantee.parts", p.N, "at most 32768 parts together")
 		}
 		total += p.N
 		if _, twice := r.declared[p.Purpose]; twice {
@@ -231,17 +231,18 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	for _, p := range lines {
 		add(len(p.line.Purpose), p.key)
 	}
-	text += valuesOfGroup * (len(t.Groups) + root.eachEntry(0, add))
+	root.eachEntry(0, add)
 	parts := l.shared.parts
 	for _, g := range t.Groups {
+		add(len(g.Purpose), "")
 		parts += min(g.N, maxParts+1)
 	}
 	var k param.Checker
 	const path = "ledger.Transaction"
-	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries on a ledger")
+	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries and groups of parts on a ledger")
 	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
 		"at most 1024 different events on a ledger")
-	k.OK(parts <= maxParts, path+".Groups", parts, "at most 65536 parts on a ledger")
+	k.OK(parts <= maxParts, path+".Groups", parts, "at most 32768 parts on a ledger")
 	k.OK(text <= mostReadValues, path+".Lines", text, "at most 90000 values in a ledger's entries")
 	k.OK(size <= mostReadBytes, path+".Lines", size, "shorter purposes and events")
 	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
@@ -253,21 +254,20 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	return k.Err()
 }
 
-// The numbers of values that the guarantee's JSON has for an entry besides its event, and for a
-// group of parts.
-const valuesOfEntry, valuesOfGroup = 16, 8
+// valuesOfEntry is the largest number of values that the guarantee's JSON has for an entry besides
+// its event. A group of parts has fewer.
+const valuesOfEntry = 16
 
-// eachEntry calls f for every entry of the ledger and of its parts, with the length of its purpose
-// after a prefix of the given length, and returns the number of groups of parts.
-func (l *Ledger) eachEntry(prefix int, f func(purpose int, key string)) (groups int) {
+// eachEntry calls f for every entry of the ledger and of its parts, and for every group of parts
+// with an empty key, with the length of its purpose after a prefix of the given length.
+func (l *Ledger) eachEntry(prefix int, f func(purpose int, key string)) {
 	for _, e := range l.entries {
 		f(prefix+len(e.purpose), e.key)
 	}
 	for _, g := range l.groups {
-		groups++
+		f(prefix+len(g.Purpose), "")
 		for _, c := range g.children {
-			groups += c.eachEntry(prefix+len(g.Purpose)+32, f)
+			c.eachEntry(prefix+len(g.Purpose)+32, f)
 		}
 	}
-	return groups
 }

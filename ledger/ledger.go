@@ -79,10 +79,7 @@ type entry struct {
 }
 
 // copied returns a copy of the event that callers may modify.
-func (en *entry) copied() accountant.Event {
-	e, _, _ := accountant.Own(en.event) // never fails: the ledger's event is a copy itself
-	return e
-}
+func (en *entry) copied() accountant.Event { return frozen(en.event) }
 
 type cachedBound struct {
 	version uint64

@@ -1,8 +1,6 @@
 package ledger
 
-import (
-	"slices"
-)
+import "slices"
 
 // partGroup is a set of child ledgers, one for each disjoint part of the records.
 type partGroup struct {

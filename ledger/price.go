@@ -18,11 +18,10 @@ func (l *Ledger) Event() accountant.Event {
 
 // frozen returns a copy that shares no memory with e.
 func frozen(e accountant.Event) accountant.Event {
-	own, _, err := accountant.Own(e)
-	if err != nil {
-		return e // nested too deep for a file
+	if own, _, _ := accountant.Own(e); own != nil {
+		return own
 	}
-	return own
+	return e // nested too deep for a file
 }
 
 // event returns everything set aside in this ledger and its children, together with extra more

@@ -97,19 +97,13 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 // errors, and so is an option WithFilter with another order than the saved filter.
 func Unmarshal(data []byte, opts ...Option) (*Ledger, error) {
 	var s savedLedger
-	if err := param.Decode(data, &s); err != nil {
-		return nil, fmt.Errorf("Unmarshal: %w", err)
+	if err := errors.Join((param.Limits{Values: mostSavedValues}).Check(data),
+		param.Decode(data, &s)); err != nil {
+		return nil, fmt.Errorf("ledger.Unmarshal: %w", err)
 	}
 	if s.Version != ledgerVersion {
 		return nil, param.New("ledger.Ledger.version", s.Version,
 			fmt.Sprintf("version %d", ledgerVersion))
-	}
-	whole, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	if err := param.Complete("Ledger", data, whole); err != nil {
-		return nil, err
 	}
 	if s.FilterOrder != 0 {
 		opts = append([]Option{WithFilter(s.FilterOrder)}, opts...)
@@ -123,13 +117,23 @@ func Unmarshal(data []byte, opts ...Option) (*Ledger, error) {
 			fmt.Sprintf("%v, the order of the saved ledger", s.FilterOrder))
 	}
 	l.notPrivate = s.NotPrivate
-	err = errors.Join(l.setUnit("ledger.Ledger.unit", s.Unit), l.restore(s, 0))
-	if err != nil {
+	if err := errors.Join(l.setUnit("ledger.Ledger.unit", s.Unit), l.restore(s, 0)); err != nil {
 		return nil, err
 	}
 	l.shared.events.forget()
+	whole, err := json.Marshal(s) // only now: parts without fields have been refused
+	if err != nil {
+		return nil, err
+	}
+	if err := param.Complete("ledger.Ledger", data, whole); err != nil {
+		return nil, err
+	}
 	return l, nil
 }
+
+// mostSavedValues bounds the memory of reading, before anything is read. It is above what a ledger
+// within the limits for guarantees writes.
+const mostSavedValues = 250_000
 
 // maxPartDepth bounds how deep parts may be nested in a file.
 const maxPartDepth = 8
@@ -141,33 +145,31 @@ func (l *Ledger) restore(s savedLedger, depth int) error {
 		return param.New("ledger.Ledger.parts", depth,
 			fmt.Sprintf("parts nested at most %d deep", maxPartDepth))
 	}
-	var errs []error
 	for i, en := range s.Entries {
 		if err := l.restoreEntry(en); err != nil {
-			errs = append(errs, fmt.Errorf("ledger: entries[%d]: %w", i, err))
+			return fmt.Errorf("ledger: entries[%d]: %w", i, err)
 		}
 	}
 	for _, p := range s.Parts {
 		g := &partGroup{Parts: Parts{p.Purpose, len(p.Ledgers), p.Fixed, p.MovesCovered}}
-		errs = append(errs, g.check("ledger.Ledger.parts.", l.Relation()))
+		if err := g.check("ledger.Ledger.parts.", l.Relation()); err != nil {
+			return err
+		}
 		for _, sc := range p.Ledgers {
 			if sc.Version != 0 || sc.NotPrivate != "" || sc.Unit != "" || sc.Budget != s.Budget ||
 				sc.FilterOrder != s.FilterOrder {
-				errs = append(errs,
-					param.New("ledger.Ledger.parts", p.Purpose,
-						"the budget and the filter of the ledger they belong to, and no version"))
-				continue
+				return param.New("ledger.Ledger.parts", p.Purpose,
+					"the budget and the filter of the ledger they belong to, and no version")
 			}
 			c := l.child(partOf{len(l.groups), len(g.children)})
 			g.children = append(g.children, c)
-			errs = append(errs, c.restore(sc, depth+1))
+			if err := c.restore(sc, depth+1); err != nil {
+				return err
+			}
 		}
 		l.groups = append(l.groups, g)
 	}
 	l.shared.root.version++
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
 	return l.restoreTransactions(s.Transactions)
 }
 

@@ -94,6 +94,24 @@ func (s *Store) Open(ctx context.Context, name string,
 	return s.open(ctx, name, Write, opts...)
 }
 
+// OpenOrCreate opens a ledger, or creates it with these terms if the store has none of this name. It
+// is for several processes that start at once. A ledger that exists must have the same budget.
+//
+// Errors: the errors of Open and Create; ErrExists for a ledger with another budget.
+func (s *Store) OpenOrCreate(ctx context.Context, name string, terms Terms,
+	opts ...Option) (*Ledger, error) {
+	l, err := s.Open(ctx, name, opts...)
+	if errors.Is(err, ErrNotFound) {
+		if l, err = s.Create(ctx, name, terms, opts...); errors.Is(err, ErrExists) {
+			l, err = s.Open(ctx, name, opts...) // another process was faster
+		}
+	}
+	if err == nil && l.Budget() != terms.Budget {
+		return nil, errors.Join(fmt.Errorf("%w with the budget %v", ErrExists, l.Budget()), l.Close())
+	}
+	return l, err
+}
+
 // Audit opens a ledger for reading. The ledger also shows the additions of other processes. Every
 // attempt to change it fails with ErrReadOnly.
 //

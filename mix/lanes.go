@@ -75,7 +75,7 @@ func left(r *synth.Run) (n int) {
 // rounds releases the remaining mixtures. In each round every lane releases up to turn mixtures,
 // concurrently with the other lanes. The round's chunk of rows and the parts of these rows are then
 // passed to keep.
-func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32) error) error {
+func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32)) error {
 	n := left(x.run)
 	if n == 0 {
 		return nil
@@ -97,9 +97,7 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 		if err := x.round(chunk); err != nil {
 			return err
 		}
-		if err := keep(chunk, parts); err != nil {
-			return err
-		}
+		keep(chunk, parts)
 		n = left(x.run)
 		if x.away != nil {
 			x.away.rounds--

@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -216,26 +215,6 @@ func TestPlanKeepsItsCandidates(t *testing.T) {
 	}
 	if len(p.Candidates) < 2 || read.String() != p.String() || read.Total() != p.Total() {
 		t.Errorf("the plan\n%v\nis read as\n%v", p, read)
-	}
-}
-
-// TestStreamIsFit checks that Stream yields all rows of the plan, in chunks of bounded size.
-func TestStreamIsFit(t *testing.T) {
-	data := striped(t, 300, 1)
-	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
-		Sampling: mix.Poisson{Nominal: 300, Degree: 4},
-		Mixtures: 1001, ClipNorm: 3}
-	n := 0
-	for chunk, err := range mustPlan(t, c).Stream(t.Context(), ledger.New(c.Budget), data) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n += chunk.Len(); chunk.Len() > 256 {
-			t.Errorf("a chunk has %d rows, want at most 256", chunk.Len())
-		}
-	}
-	if n != c.Mixtures {
-		t.Errorf("got %d rows, want %d", n, c.Mixtures)
 	}
 }
 

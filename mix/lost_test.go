@@ -143,42 +143,6 @@ func TestFilesOfLostMixtures(t *testing.T) {
 	}
 }
 
-// TestStreamGoesOn stops a stream. Another call must yield the remaining mixtures, and all calls
-// together must draw exactly the plan's mixtures.
-func TestStreamGoesOn(t *testing.T) {
-	data := striped(t, 40, 1)
-	for _, byClass := range []bool{false, true} {
-		c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
-			Sampling: mix.Poisson{Nominal: 40, Degree: 4}, Mixtures: 900, ClipNorm: 3, ByClass: byClass}
-		p, paid := mustPlan(t, c), ledger.New(c.Budget)
-		keep := synth.CheckpointEvery(filepath.Join(t.TempDir(), "run"), 1)
-		n, calls := 0, 0
-		for ; n < c.Mixtures && calls < 20; calls++ {
-			for chunk, err := range p.Stream(t.Context(), paid, data, keep) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n += chunk.Len(); calls%3 < 2 {
-					break
-				}
-			}
-		}
-		for range p.Stream(t.Context(), paid, data, keep) {
-			t.Error("a complete stream yields another chunk")
-		}
-		spent := 0
-		for _, l := range append([]*ledger.Ledger{paid}, parts(paid)...) {
-			for _, e := range l.Entries() {
-				spent += e.Spent
-			}
-		}
-		if n != c.Mixtures || spent != n || calls < 2 {
-			t.Errorf("by class %v: %d rows of %d in %d calls; the ledger has %d uses", byClass, n,
-				c.Mixtures, calls, spent)
-		}
-	}
-}
-
 func parts(l *ledger.Ledger) (all []*ledger.Ledger) {
 	for _, g := range l.Children() {
 		all = append(all, g.Parts...)

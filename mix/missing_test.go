@@ -8,7 +8,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
-	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -38,18 +37,9 @@ func TestWhatIsMissing(t *testing.T) {
 	second := func(_ any, err error) error { return err }
 	mistakes := map[string]error{}
 	for name, none := range map[string]*mix.Plan{"zero plan": {}} {
-		for _, err := range none.Stream(ctx, ledger.New(c.Budget), data) {
-			mistakes["stream of "+name] = err
-		}
 		if x, y := none.Noise(); none.Degree() != 0 || x != 0 || y != 0 {
 			t.Errorf("%s: got degree %d, noise %v and %v, want zeros", name, none.Degree(), x, y)
 		}
-	}
-	for _, err := range p.Stream(ctx, ledger.New(c.Budget), nil) {
-		mistakes["stream of no records"] = err
-	}
-	for _, err := range p.Stream(ctx, nil, data) {
-		mistakes["stream on no ledger"] = err
 	}
 	none := new(mix.Model)
 	if none.Rows().Len() != 0 || none.Whiten().Len() != 0 ||

@@ -1,8 +1,6 @@
 package mix
 
-import (
-	"github.com/seed7ba64551/privgen/accountant"
-)
+import "github.com/seed7ba64551/privgen/accountant"
 
 // A Sampling determines how the records of a mixture are drawn and how many a mixture has on
 // average. The type of a Sampling determines the neighbouring relation; a budget with the other

@@ -107,11 +107,7 @@ func (w *work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		return nil, err
 	}
 	m.centers = x.source.centers
-	err = x.rounds(ctx, func(chunk *Rows, parts []int32) error {
-		m.add(chunk, parts)
-		return nil
-	})
-	if err != nil {
+	if err := x.rounds(ctx, m.add); err != nil {
 		return nil, err
 	}
 	if m.rows.Len() == 0 {

@@ -86,16 +86,6 @@ func NormalCDF(std float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc(-x/(std*math.Sqrt2)) / 2 }
 }
 
-// LaplaceCDF returns the distribution function of the Laplace distribution of scale b about zero.
-func LaplaceCDF(b float64) func(float64) float64 {
-	return func(x float64) float64 {
-		if x < 0 {
-			return math.Exp(x/b) / 2
-		}
-		return 1 - math.Exp(-x/b)/2
-	}
-}
-
 // CheckGrid fails the test if a value is not on the grid, or if the lowest bit of the grid points
 // is not a fair coin. A public grid and a random lowest bit keep private data out of the lowest
 // digits, which the noise does not cover.

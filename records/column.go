@@ -68,8 +68,9 @@ func (c Column) WithOther(level string) Column {
 	return c
 }
 
-// WithAlias declares other texts that stand for a level in files. They are used for reading only; a
-// level is always written by its name.
+// WithAlias declares other texts that stand for a level in files, or, for the level "", for the
+// missing value of a column of any kind. They are used for reading only; a level is always written
+// by its name, but a missing value by its first text in alphabetical order, if it has any.
 func (c Column) WithAlias(level string, texts ...string) Column {
 	c.aliases = slices.Clone(c.aliases)
 	for _, t := range texts {
@@ -106,6 +107,17 @@ func (c Column) WithLevels(levels ...string) Column {
 		c.other = ""
 	}
 	return c
+}
+
+// absent returns the texts of the missing value.
+func (c Column) absent() map[string]bool {
+	texts := map[string]bool{}
+	for _, a := range c.aliases {
+		if a.level == "" {
+			texts[a.text] = true
+		}
+	}
+	return texts
 }
 
 // WithoutMissing returns the column without a missing value.

@@ -3,6 +3,7 @@ package records
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -73,7 +74,8 @@ func (f *columnFaults) span() {
 
 // noLevels checks that a column of numbers has no settings of levels.
 func (f *columnFaults) noLevels() {
-	if c := f.column; c.other != "" || len(c.aliases) > 0 || len(c.levels) > 0 {
+	if c := f.column; c.other != "" || len(c.levels) > 0 || slices.ContainsFunc(c.aliases,
+		func(a alias) bool { return a.level != "" || !c.missing || !plainText(a.text) }) {
 		f.bad(".Levels", c.kind, "no levels, other level or alias: the column holds numbers")
 	}
 }

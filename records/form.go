@@ -10,9 +10,12 @@ import (
 
 // WithFormat declares how CSV files spell the values of a column. A column of numbers spells 1234.5
 // (or 1234) as the format does, such as "1.234,5", "$1,234.5" or "1234,5 %"; the signs around a
-// number and between its digits may be missing in a file. A [Datetime] has a layout of package
-// time, such as "02/01/2006" or "20060102", or "unix" or "unix-ms" for seconds or milliseconds
-// since 1970. The number before a sign such as % is the value.
+// number and between its digits may be missing in a file. With "1234.00" all numbers are written
+// with two decimals, with "12,34,567.5" digits are grouped as in India, with "+1234.5" numbers that
+// are not negative have a plus, and what follows a semicolon spells negative numbers, such as
+// "1,234.5;(1,234.5)" or "1234.5;1234.5-". A [Datetime] has a layout of package time, such as
+// "02/01/2006" or "20060102", or "unix" or "unix-ms" for seconds or milliseconds since 1970. The
+// number before a sign such as % is the value.
 //
 // [CSV] reads and writes the format. Everything else has the usual form, such as JSON lines, bounds
 // in a schema and texts in constraints. A format with which the bounds, or the value next to the
@@ -27,9 +30,13 @@ func (c Column) Format() string { return c.format }
 
 // form translates between the texts of files and texts in the usual form.
 type form struct {
-	before, group, point, after string // of a number
-	layout                      string // of a moment
-	unit                        int64  // of a count since 1970, in milliseconds
+	before, group, point, after string    // of a number
+	plus                        string    // before numbers that are not negative
+	minus                       [2]string // before and after negative numbers
+	places                      int       // decimals that are always written
+	pairs                       bool      // whether digits beyond the thousands are grouped by two
+	layout                      string    // of a moment
+	unit                        int64     // of a count since 1970, in milliseconds
 }
 
 var units = map[string]int64{"unix": 1000, "unix-ms": 1}
@@ -47,21 +54,46 @@ func (c Column) form() (f *form, wrong string) {
 	case !c.kind.isNumber() || kind.precise:
 		return nil, "no format: only numbers and datetimes have one"
 	}
-	before, rest, _ := strings.Cut(c.format, "1")
-	f = &form{before: before}
-	f.group, rest, _ = strings.Cut(rest, "234")
-	f.point, f.after, _ = strings.Cut(rest, "5")
-	if f.after == "" && !strings.Contains(rest, "5") {
+	f = &form{minus: [2]string{"-", ""}}
+	if !f.number(c.format) {
+		return nil, "the text of 1234.5, such as $1,234.5 or 1.234,5"
+	}
+	return f, ""
+}
+
+const figures = "0123456789"
+
+// number finds the parts of a format of numbers.
+func (f *form) number(format string) (ok bool) {
+	format, negative, signed := strings.Cut(format, ";")
+	if signed {
+		f.minus[0], f.minus[1], ok = strings.Cut(negative, format)
+		if !ok || f.minus[0]+f.minus[1] == "" || strings.ContainsAny(f.minus[0]+f.minus[1], figures) {
+			return false
+		}
+	}
+	if format, ok = strings.CutPrefix(format, "+"); ok {
+		f.plus = "+"
+	}
+	rest := ""
+	f.before, rest, _ = strings.Cut(format, "1")
+	if f.pairs = strings.HasPrefix(rest, "2") && !strings.HasPrefix(rest, "23"); f.pairs {
+		f.group, rest, _ = strings.Cut(rest[1:], "34")
+		rest, ok = strings.CutPrefix(rest, f.group+"567")
+	} else {
+		f.group, rest, ok = strings.Cut(rest, "234")
+	}
+	if zeros := strings.IndexByte(rest, '0'); zeros > 0 && !strings.Contains(rest, "5") {
+		f.point, f.after = rest[:zeros], strings.TrimLeft(rest[zeros:], "0")
+		f.places = len(rest) - zeros - len(f.after)
+	} else if f.point, f.after, _ = strings.Cut(rest, "5"); !strings.Contains(rest, "5") {
 		if f.point, f.after = ".", rest; f.group == "." {
 			f.point = ","
 		}
 	}
 	signs := f.before + f.group + f.point + f.after
-	if !strings.Contains(c.format, "1"+f.group+"234") || f.group == f.point || f.point == "" ||
-		strings.ContainsAny(signs, "0123456789+-") || strings.ContainsAny(f.group+f.point, "eE") {
-		return nil, "the text of 1234.5, such as $1,234.5 or 1.234,5"
-	}
-	return f, ""
+	return ok && f.group != f.point && f.point != "" && !strings.ContainsAny(signs, figures+"+-") &&
+		!strings.ContainsAny(f.group+f.point, "eE")
 }
 
 // format checks the declared format.
@@ -94,10 +126,7 @@ func (f *form) usual(text string) string {
 		}
 		return m.UTC().Format(time.RFC3339Nano)
 	}
-	sign := ""
-	if i := strings.IndexByte(text, '-'); i >= 0 && i < strings.IndexAny(text, "0123456789") {
-		sign, text = "-", text[:i]+text[i+1:]
-	}
+	text, sign := f.unsigned(strings.TrimSpace(text))
 	text = strings.TrimPrefix(strings.TrimSpace(text), strings.TrimSpace(f.before))
 	text = strings.TrimSpace(strings.TrimSuffix(text, strings.TrimSpace(f.after)))
 	whole, rest, _ := strings.Cut(text, f.point)
@@ -106,8 +135,9 @@ func (f *form) usual(text string) string {
 	}
 	if f.group != "" {
 		groups := strings.Split(whole, f.group)
-		for _, g := range groups[1:] {
-			if len(g) != 3 {
+		for i, g := range groups[1:] {
+			if want := 3; f.pairs && i < len(groups)-2 && len(g) != 2 ||
+				!(f.pairs && i < len(groups)-2) && len(g) != want {
 				return ""
 			}
 		}
@@ -119,6 +149,24 @@ func (f *form) usual(text string) string {
 	return sign + whole
 }
 
+// unsigned returns the text of a number without its sign, and the sign in the usual form.
+func (f *form) unsigned(text string) (number, sign string) {
+	if rest, ok := strings.CutPrefix(text, f.minus[0]); ok && f.minus != [2]string{"-", ""} {
+		if rest, ok = strings.CutSuffix(rest, f.minus[1]); ok {
+			return rest, "-"
+		}
+	}
+	if i := strings.IndexAny(text, "-+"); i >= 0 && i < strings.IndexAny(text, figures) {
+		return text[:i] + text[i+1:], strings.TrimPrefix(text[i:i+1], "+")
+	}
+	return text, ""
+}
+
+// grouped reports whether a group begins before the last digits of a whole number.
+func (f *form) grouped(left int) bool {
+	return left == 3 || left > 3 && (f.pairs && left%2 == 1 || !f.pairs && left%3 == 0)
+}
+
 // spell appends a text in the usual form as the form spells it.
 func (f *form) spell(dst, text []byte) []byte {
 	if m, _ := parseMoment(string(text)); f.layout != "" { // which the column has written
@@ -126,19 +174,25 @@ func (f *form) spell(dst, text []byte) []byte {
 	} else if f.unit > 0 {
 		return strconv.AppendInt(dst, m.UnixMilli()/f.unit, 10)
 	}
+	end := ""
 	if text[0] == '-' {
-		dst, text = append(dst, '-'), text[1:]
+		dst, text, end = append(dst, f.minus[0]...), text[1:], f.minus[1]
+	} else {
+		dst = append(dst, f.plus...)
 	}
 	dst = append(dst, f.before...)
 	whole, rest, point := bytes.Cut(text, []byte("."))
 	for i, c := range whole {
-		if left := len(whole) - i; i > 0 && left%3 == 0 && bytes.IndexByte(text, 'e') < 0 {
+		if i > 0 && f.grouped(len(whole)-i) && bytes.IndexByte(text, 'e') < 0 {
 			dst = append(dst, f.group...)
 		}
 		dst = append(dst, c)
 	}
-	if point {
+	if point || f.places > 0 {
 		dst = append(append(dst, f.point...), rest...)
 	}
-	return append(dst, f.after...)
+	for range f.places - len(rest) {
+		dst = append(dst, '0')
+	}
+	return append(append(dst, f.after...), end...)
 }

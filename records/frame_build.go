@@ -58,7 +58,9 @@ func (c Column) codes() map[string]uint16 {
 		codes[text] = uint16(i)
 	}
 	for _, a := range c.aliases {
-		codes[a.text] = codes[a.level]
+		if code, level := codes[a.level]; level {
+			codes[a.text] = code
+		}
 	}
 	return codes
 }

@@ -53,7 +53,8 @@ type frameReader struct {
 	width   int   // number of fields of a line
 	fields  []int // which field of a line holds each column
 	missing map[string]bool
-	first   bool // the next line is the first, and is not known to be a record
+	absent  []map[string]bool // texts of a missing value of each column
+	first   bool              // the next line is the first, and is not known to be a record
 	names   []string
 	persons rowPersons
 	strays  func(column int, problem, text string)
@@ -78,6 +79,9 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 		!c.FirstRecord, strays: c.Strays}
 	for _, text := range c.MissingTexts() {
 		in.missing[text] = true
+	}
+	for _, column := range s.table.columns {
+		in.absent = append(in.absent, column.absent())
 	}
 	return in, in.place(c, s)
 }
@@ -205,7 +209,7 @@ func (in *frameReader) add(j int, text []byte) {
 	levels := in.rows.lookup[j]
 	code, level := levels[string(text)]
 	switch {
-	case in.missing[string(text)] && !level:
+	case (in.missing[string(text)] || in.absent[j][string(text)]) && !level:
 		in.rows.appendMissing(j)
 	case in.rows.schema.table.cells[j].form != nil:
 		in.rows.appendText(j, in.rows.schema.table.cells[j].form.usual(string(text)))

@@ -131,6 +131,11 @@ func (c CSV) missingText(column Column) (string, error) {
 	if !column.missing {
 		return "", nil
 	}
+	for _, a := range column.aliases { // ordered by text
+		if a.level == "" {
+			return a.text, nil
+		}
+	}
 	levels := column.codes()
 	for _, text := range c.MissingTexts() {
 		if _, level := levels[text]; !level {

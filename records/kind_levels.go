@@ -75,7 +75,8 @@ func (f *columnFaults) texts() {
 		level[text] = true
 	}
 	for _, a := range f.column.aliases {
-		if !level[a.level] || !plainText(a.text) || level[a.text] || alias[a.text] {
+		if !level[a.level] && !(a.level == "" && f.column.missing) || !plainText(a.text) ||
+			level[a.text] || alias[a.text] {
 			f.bad(".WithAlias", fmt.Sprintf("%.40q for %.40q", a.text, a.level),
 				"a text with one meaning, for one of the levels")
 		}

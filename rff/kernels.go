@@ -1,8 +1,6 @@
 package rff
 
-import (
-	"math/rand/v2"
-)
+import "math/rand/v2"
 
 // RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)). Its frequencies are normal with variance 1/ℓ² in
 // every coordinate.

@@ -25,7 +25,7 @@ var messyTables = map[string][]messyColumn{
 		{"Aufnahme", `\d\d\.\d\d\.\d{4} \d\d:\d\d`, func(i int) string {
 			return fmt.Sprintf("%02d.%02d.2024 %02d:%02d", 1+i%28, 1+i%12, i%24, i%60)
 		}},
-		{"Hämoglobin [g/dl]", `\d\d(,\d)?|`, func(i int) string {
+		{"Hämoglobin [g/dl]", `\d\d,\d|n\.b\.`, func(i int) string {
 			return either(i%9 == 0, "n.b.", fmt.Sprintf("%d,%d", 10+i%8, i%10))
 		}},
 		{"Leukozyten", `\d{1,2}\.\d{3}`, func(i int) string {
@@ -40,10 +40,10 @@ var messyTables = map[string][]messyColumn{
 		{"Paid at", `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}`, func(i int) string {
 			return fmt.Sprintf("2024-%02d-%02d 10:%02d:00 +0100", 1+i%12, 1+i%28, i%60)
 		}},
-		{"Total", `\$\d{1,3}(,\d{3})*(\.\d+)?`, func(i int) string {
+		{"Total", `\$\d{1,3}(,\d{3})*\.\d\d`, func(i int) string {
 			return fmt.Sprintf("$%d,%03d.%02d", 1+i%9, i*13%1000, i*7%100)
 		}},
-		{"Discount", `\d+(\.\d)?%|`, func(i int) string {
+		{"Discount", `\d+\.\d%|-`, func(i int) string {
 			return either(i%3 == 0, "-", fmt.Sprintf("%d.%d%%", i%40, i%10))
 		}},
 		{"E-mail", `user\d+@example\.com`, func(i int) string {
@@ -62,7 +62,7 @@ var messyTables = map[string][]messyColumn{
 		{"status", `200|404|500`, func(i int) string {
 			return []string{"200", "404", "500"}[i%3]
 		}},
-		{"bytes", `\d+|`, func(i int) string { return either(i%4 == 0, "-", fmt.Sprint(i*i)) }},
+		{"bytes", `\d+|-`, func(i int) string { return either(i%4 == 0, "-", fmt.Sprint(i*i)) }},
 		{"latency", `\d+(\.\d+)?ms`, func(i int) string { return fmt.Sprintf("%d.5ms", i%300) }},
 		{"trace", `[0-9a-f]{8}`, func(i int) string {
 			return fmt.Sprintf("%08x", uint32(i+1)*2654435761)
@@ -96,8 +96,7 @@ func messy(key string, rows int) string {
 }
 
 // TestMessyTablesComeBackAsTheyWere drafts, checks, fits and samples tables without a hand. Each
-// text of a sample has the form of the texts that were read, but for zeros at the end of decimals,
-// and is no name of a bucket.
+// text of a sample has the form of the texts that were read, and is no name of a bucket.
 func TestMessyTablesComeBackAsTheyWere(t *testing.T) {
 	for key, columns := range messyTables {
 		s := newSession(t)
@@ -134,7 +133,7 @@ func TestDraftExplainsItself(t *testing.T) {
 	s.write("rows.csv", messy("clinic;", 100))
 	e := s.run(0, "draft", "rows.csv", "--public", "-o", "s.json", "--json")
 	notes := s.read("s.notes.txt")
-	for _, want := range []string{`"Pat.-Nr."`, "type  identifier", "numbers of the form 1234,5",
+	for _, want := range []string{`"Pat.-Nr."`, "type  identifier", "numbers of the form 1234,0",
 		`all of 88 cells; 12 of 100 missing, which some write as ["n.b."]`, "or    ", "left out"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q: %s", want, notes)

@@ -26,7 +26,7 @@ func TestMessyTables(t *testing.T) {
 	s.write("bank.csv", bank(600))
 	e := s.run(0, "draft", "bank.csv", "--public", "-o", "s.json")
 	for _, want := range []string{"separated by ';'", `"account": identifiers`, "form 02/01/2006",
-		"form $1,234.5", "form 1234%", "yes or no"} {
+		"form $1,234.00", "form 1234%", "yes or no"} {
 		if !strings.Contains(plain(e.stderr), want) {
 			t.Errorf("the notes of draft lack %q: %s", want, e.stderr)
 		}
@@ -36,7 +36,7 @@ func TestMessyTables(t *testing.T) {
 	s.run(0, "sample", "g.gen", "-n", "300", "--comma", ";", "-o", "out.csv")
 	s.run(0, "draft", "out.csv", "--public", "-o", "again.json")
 	first, second := s.read("s.json"), s.read("again.json")
-	for _, format := range []string{`"format": "02/01/2006"`, `"format": "$1,234.5"`,
+	for _, format := range []string{`"format": "02/01/2006"`, `"format": "$1,234.00"`,
 		`"format": "1234%"`, `"rule": "pattern:########"`} {
 		if !strings.Contains(first, format) || !strings.Contains(second, format) {
 			t.Errorf("the records have %s, the samples have not:\n%s", format, second)

@@ -2,9 +2,7 @@
 
 package cuda
 
-import (
-	"github.com/seed7ba64551/privgen/device"
-)
+import "github.com/seed7ba64551/privgen/device"
 
 // strip is the number of columns that a block of threads sums up.
 const strip = 32

@@ -86,10 +86,7 @@ func learn(ctx context.Context, plan privgen.Plan, csv, folder string) (*privgen
 		return nil, err
 	}
 	ledgers := ledger.Dir(filepath.Join(folder, "ledgers"))
-	l, err := ledgers.Open(ctx, "people")
-	if errors.Is(err, ledger.ErrNotFound) {
-		l, err = ledgers.Create(ctx, "people", ledger.Terms{Budget: plan.Budget()})
-	}
+	l, err := ledgers.OpenOrCreate(ctx, "people", ledger.Terms{Budget: plan.Budget()})
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,6 @@
 package judge
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // Mark and Caveat are part of every result.
 const (

@@ -3,38 +3,45 @@ package param
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // Complete compares given with whole, the canonical text of the value read from given. It returns
-// an error that names each field missing from given. A missing field is read as zero, and a file
-// must not lower its cost by leaving out a field.
+// an error that names a field missing from given. A missing field is read as zero, and a file must
+// not lower its cost by leaving out a field.
 func Complete(path string, given, whole []byte) error {
 	var g, w any
 	if err := errors.Join(Decode(given, &g), Decode(whole, &w)); err != nil {
 		return err
 	}
-	return covers(path, g, w)
+	if at, found := lacks(g, w); found {
+		return New(path+at, nil, "a value")
+	}
+	return nil
 }
 
-func covers(path string, given, whole any) error {
-	var errs []error
+// lacks returns the path of the first field of whole that given lacks.
+func lacks(given, whole any) (at string, found bool) {
 	switch w := whole.(type) {
 	case map[string]any:
 		g, _ := given.(map[string]any)
-		for k, v := range w {
-			if x, ok := g[k]; !ok || x == nil && v != nil {
-				errs = append(errs, New(path+"."+k, nil, "a value"))
-			} else {
-				errs = append(errs, covers(path+"."+k, x, v))
+		for _, k := range slices.Sorted(maps.Keys(w)) {
+			x, ok := g[k]
+			if !ok || x == nil && w[k] != nil {
+				return "." + k, true
+			}
+			if at, found := lacks(x, w[k]); found {
+				return "." + k + at, true
 			}
 		}
 	case []any:
 		g, _ := given.([]any)
-		for i, v := range w {
-			if i < len(g) {
-				errs = append(errs, covers(fmt.Sprintf("%s[%d]", path, i), g[i], v))
+		for i := range min(len(w), len(g)) {
+			if at, found := lacks(g[i], w[i]); found {
+				return fmt.Sprintf("[%d]%s", i, at), true
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return "", false
 }

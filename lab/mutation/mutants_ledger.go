@@ -4,6 +4,16 @@ package main
 func ledgerMutants() []mutant {
 	const in = "ledger"
 	return []mutant{
+		{Name: "ledger/names of groups take no room", In: in, Tests: at(in, "NamesOfParts"),
+			Old: "f(prefix+len(g.Purpose), \"\")", New: "f(0, \"\")",
+			Why: "a generator that is paid for cannot be saved"},
+		{Name: "ledger/any number of parts without fields", In: in, Tests: at(in, "SmallFiles"),
+			Old: "if err := errors.Join((param.Limits{Values: mostSavedValues}).Check(data),",
+			New: "if err := errors.Join((param.Limits{Values: 1 << 30}).Check(data),",
+			Why: "a megabyte of text takes half a gigabyte"},
+		{Name: "ledger/a ledger of another budget is opened", In: in, Tests: at(in, "OpenOrCreate"),
+			Old: "if err == nil && l.Budget() != terms.Budget {", New: "if false {",
+			Why: "a run is paid from a budget that nobody meant"},
 		{Name: "ledger/a printed ε falls", In: in, Tests: at(in, "PrintedCosts"),
 			Old: "r.Upper = l.printed", New: "_ = l.printed",
 			Why: "a guarantee that was given is larger than one of more events"},

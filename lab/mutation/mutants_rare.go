@@ -17,6 +17,8 @@ func rareMutants() []mutant {
 		in("accountant", "large sensitivities take no time", "WorkOfAPrice",
 			"n += min(a.sensitivity, maxAtoms) >> 12", "n += 0",
 			"a guarantee of 4 kB takes six seconds to read"),
+		in("accountant", "texts of any length are read at any depth", "LongNestedTexts",
+			"depth*len(text) > 10<<20", "depth < 0", "a megabyte of text takes seconds"),
 		in("accountant", "reductions take any time", "ReductionsAreBounded",
 			"c.step((placesOf(within[0].atom) - 1) << 11)", "c.step(0)",
 			"a ledger of 200 kB takes a minute to read"),

@@ -1,8 +1,6 @@
 package fidelity
 
-import (
-	"github.com/seed7ba64551/privgen/ledger"
-)
+import "github.com/seed7ba64551/privgen/ledger"
 
 // Released holds the figures, which are all computed from one release of noisy counts.
 type Released struct {

@@ -1,8 +1,6 @@
 package pld
 
-import (
-	"math"
-)
+import "math"
 
 // Opposite is a Poisson-sampled clipped sum under ReplaceOne. The pair (1−q)N(0,1)+qN(μ,1) against
 // (1−q)N(0,1)+qN(−μ,1) dominates it.

@@ -1,8 +1,6 @@
 package sampler
 
-import (
-	"math/big"
-)
+import "math/big"
 
 // The functions in this file decide in interval arithmetic if machine arithmetic cannot decide.
 

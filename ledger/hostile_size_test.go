@@ -1,0 +1,91 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
+)
+
+// allocated returns the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestSmallFilesTakeLittle reads texts below a megabyte of which every few bytes are a value.
+func TestSmallFilesTakeLittle(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 1, Delta: 1e-6})
+	c := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "p", N: maxParts, MovesCovered: true}))
+	if err := c[0].Spend("x", accountant.Gaussian{NoiseMultiplier: 100}); err != nil {
+		t.Fatal(err)
+	}
+	guarantee := must[[]byte](t)(json.Marshal(l.Guarantee()))
+	one := New(l.Budget())
+	must[[]*Ledger](t)(one.Disjoint(Parts{Purpose: "p", N: 1}))
+	text := must[[]byte](t)(json.Marshal(one))
+	many := func(old, each string) []byte {
+		return bytes.Replace(text, []byte(old), []byte(old+strings.Repeat(each, 240_000)), 1)
+	}
+	for name, c := range map[string]struct {
+		read func() error
+		good bool
+	}{
+		"a guarantee of many parts": {func() error { return json.Unmarshal(guarantee, new(Guarantee)) },
+			true},
+		"parts without fields": {func() error {
+			_, err := Unmarshal(many(`"ledgers":[`, `{},`))
+			return err
+		}, false},
+		"entries without fields": {func() error {
+			_, err := Unmarshal(many(`"entries":[`, `{},`))
+			return err
+		}, false},
+	} {
+		var err error
+		used := allocated(func() { err = c.read() })
+		if (err == nil) != c.good || err != nil && len(err.Error()) > 1000 {
+			t.Errorf("%s: %.200v", name, err)
+		}
+		if used > 200<<20 { // in all; half of it and less at once
+			t.Errorf("%s: %d bytes are allocated", name, used)
+		}
+	}
+	beyond := bytes.Replace(text, []byte(`"ledgers":[`), []byte(`"ledgers":[`+
+		strings.Repeat(`{},`, mostSavedValues+1)), 1)
+	if _, err := Unmarshal(beyond); !errors.Is(err, param.ErrTooMuch) {
+		t.Errorf("too many parts: %.200v", err)
+	}
+	if bytes.Count(text, []byte(`"entries":[`)) == 0 {
+		t.Error("no list of entries in the text")
+	}
+}
+
+// TestNamesOfPartsFitInFiles opens groups with long names until the ledger refuses: the guarantee
+// must not be too long to be read.
+func TestNamesOfPartsFitInFiles(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 1, Delta: 1e-6})
+	var wrong *param.Error
+	var err error
+	long := Parts{Purpose: strings.Repeat("\x01", 4096), N: 1}
+	groups := 0
+	for ; groups < 4000 && err == nil; groups += 500 {
+		_, err = l.ReserveAll(Transaction{Groups: slices.Repeat([]Parts{long}, 500),
+			Lines: []Line{{Purpose: "x", Event: accountant.Pure{Epsilon: 1e-9}, Count: 1}}})
+	}
+	if !errors.As(err, &wrong) {
+		t.Errorf("%d groups with names of 4 kB are opened: %v", groups, err)
+	}
+	if text := must[[]byte](t)(json.Marshal(l.Guarantee())); len(text) > mostReadBytes {
+		t.Errorf("a guarantee of %d bytes cannot be read", len(text))
+	}
+}
