@@ -48,8 +48,9 @@ func (e Reduced) CheckWork(path string) error {
 	return nil
 }
 
-// The time for the divergences of a selection, and for its curve, in prices of one run.
-const selectTimes, curveTimes = 2, 6
+// The time for the divergences of a selection, also with a Poisson number of runs, and for its
+// curve, in prices of one run.
+const selectTimes, poissonTimes, curveTimes = 3, 10, 6
 
 // placesOf returns the number of places that take as long to price as an atom, but at most
 // mostPlaces+1.
@@ -67,7 +68,11 @@ func placesOf(a atom) int {
 	case discreteLaplaceAtom:
 		n += min(a.sensitivity, maxAtoms) >> 12
 	case selectAtom:
-		n += selectTimes * placesOfAll(a.within)
+		times := selectTimes
+		if a.poisson {
+			times = poissonTimes
+		}
+		n += times * placesOfAll(a.within)
 	case worstAtom:
 		for _, terms := range a.choice {
 			n = min(n+placesOfAll(terms), mostPlaces+1)

@@ -317,7 +317,7 @@ func lineText(s string) string {
 }
 
 // checkNames returns an error for an ID that is not valid text, and for too many or too deeply
-// nested parts: a line cannot hold them.
+// nested parts: a line or a file cannot hold them.
 func (l *Ledger) checkNames(t Transaction) error {
 	var k param.Checker
 	k.Add(checkPurpose("ledger.Transaction.ID", t.ID))

@@ -89,3 +89,50 @@ func TestNamesOfPartsFitInFiles(t *testing.T) {
 		t.Errorf("a guarantee of %d bytes cannot be read", len(text))
 	}
 }
+
+// TestPaidTransactionsFitInFiles: a ledger in memory reserves no transaction that its saved form
+// cannot hold.
+func TestPaidTransactionsFitInFiles(t *testing.T) {
+	five := accountant.Gaussian{NoiseMultiplier: 5}
+	deep := New(accountant.Budget{Epsilon: 10, Delta: 1e-6})
+	for range maxPartDepth {
+		deep = must[[]*Ledger](t)(deep.Disjoint(Parts{Purpose: "p", N: 1}))[0]
+	}
+	half := New(deep.Budget())
+	must[[]*Ledger](t)(half.Disjoint(Parts{Purpose: "half", N: maxParts/2 + 1}))
+	half = must[*Ledger](t)(Unmarshal(must[[]byte](t)(json.Marshal(half))))
+	in := func(n int) []Parts { return []Parts{{Purpose: "h", N: n}} }
+	for name, c := range map[string]struct {
+		at *Ledger
+		t  Transaction
+	}{
+		"an ID of bytes":  {New(deep.Budget()), Transaction{ID: "run\xff"}},
+		"too deep":        {deep, Transaction{ID: "x", Groups: in(1)}},
+		"parts that sum":  {half, Transaction{ID: "x", Groups: in(maxParts / 2)}},
+		"parts that wrap": {New(deep.Budget()), Transaction{ID: "x", Groups: in(1 << 60)}},
+	} {
+		c.t.Lines = []Line{{Purpose: "x", Event: five, Count: 3, Group: len(c.t.Groups)}}
+		var wrong *param.Error
+		if _, err := c.at.ReserveAll(c.t); !errors.As(err, &wrong) {
+			t.Errorf("%s: got %v, want a *param.Error", name, err)
+		}
+	}
+	if err := half.Affords(Transaction{Groups: in(1 << 60), Lines: []Line{{Purpose: "x",
+		Event: five, Count: 1, Group: 1}}}); err == nil {
+		t.Error("2^60 parts are affordable")
+	}
+}
+
+// TestNotesOfOtherClasses: a class that no file can hold is noted as the weaker one, so that the
+// ledger can still be read.
+func TestNotesOfOtherClasses(t *testing.T) {
+	store := Memory()
+	terms := Terms{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}
+	l := must[*Ledger](t)(store.Create(t.Context(), "people", terms))
+	r := must[*Reservation](t)(l.Reserve("x", accountant.Gaussian{NoiseMultiplier: 50}, 3))
+	r.Note("Exact")
+	again := must[*Ledger](t)(store.Open(t.Context(), "people"))
+	if notes := again.Entries()[0].Notes; len(notes) != 1 || notes[0] != RealNoise {
+		t.Errorf("noted %q", notes)
+	}
+}

@@ -414,8 +414,12 @@ func (r *Reservation) Remaining() int {
 	return r.remaining
 }
 
-// Note records the class of the noise drawn for this entry; the guarantee lists every class.
+// Note records the class of the noise drawn for this entry; the guarantee lists every class. A
+// class that is not one of the constants counts as RealNoise.
 func (r *Reservation) Note(class NoiseClass) {
+	if class != ExactNoise {
+		class = RealNoise
+	}
 	s := r.ledger.shared
 	s.state.Lock()
 	isNew := !slices.Contains(r.entry.notes, class)

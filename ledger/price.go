@@ -82,8 +82,8 @@ var infinite = accountant.Bound{Estimate: math.Inf(1), Upper: math.Inf(1)}
 const engineFilter = "Rényi filter of fixed order"
 
 // priceFull returns the cost of everything set aside with its lower end. The upper end is never
-// above the value that was checked against the budget. It never falls: another engine may find a
-// smaller bound of more events. The caller holds the state lock.
+// above the value that was checked against the budget. It never falls while the ledger is open:
+// another engine may find a smaller bound of more events. The caller holds the state lock.
 func (l *Ledger) priceFull() (accountant.Price, error) {
 	quick, err := l.cached(&l.published, false)
 	if err != nil {

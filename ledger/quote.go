@@ -46,10 +46,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 	if root.fault != nil {
 		return root.fault
 	}
-	if l.shared.journal != nil {
-		if err := l.checkNames(t); err != nil {
-			return err
-		}
+	if err := l.checkNames(t); err != nil {
+		return err
 	}
 	if err := l.checkReadable(t, lines); err != nil {
 		return err

@@ -122,10 +122,7 @@ func Unmarshal(data []byte, opts ...Option) (*Ledger, error) {
 	}
 	l.shared.events.forget()
 	whole, err := json.Marshal(s) // only now: parts without fields have been refused
-	if err != nil {
-		return nil, err
-	}
-	if err := param.Complete("ledger.Ledger", data, whole); err != nil {
+	if err := errors.Join(err, param.Complete("ledger.Ledger", data, whole)); err != nil {
 		return nil, err
 	}
 	return l, nil
@@ -163,6 +160,7 @@ func (l *Ledger) restore(s savedLedger, depth int) error {
 			}
 			c := l.child(partOf{len(l.groups), len(g.children)})
 			g.children = append(g.children, c)
+			l.shared.parts++
 			if err := c.restore(sc, depth+1); err != nil {
 				return err
 			}

@@ -94,8 +94,8 @@ func (s *Store) Open(ctx context.Context, name string,
 	return s.open(ctx, name, Write, opts...)
 }
 
-// OpenOrCreate opens a ledger, or creates it with these terms if the store has none of this name. It
-// is for several processes that start at once. A ledger that exists must have the same budget.
+// OpenOrCreate opens a ledger, or creates it with these terms if the store has none of this name.
+// It is for several processes that start at once. A ledger that exists must have the same budget.
 //
 // Errors: the errors of Open and Create; ErrExists for a ledger with another budget.
 func (s *Store) OpenOrCreate(ctx context.Context, name string, terms Terms,
