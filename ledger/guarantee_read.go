@@ -239,8 +239,7 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	}
 	var k param.Checker
 	const path = "ledger.Transaction"
-	k.OK(entries <= mostReadEntries, path+".Lines", entries,
-		"at most 8192 entries and groups of parts on a ledger")
+	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries and groups")
 	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
 		"at most 1024 different events on a ledger")
 	k.OK(parts <= maxParts, path+".Groups", parts, "at most 32768 parts on a ledger")
