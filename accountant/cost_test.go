@@ -84,12 +84,17 @@ func TestWorkOfAPrice(t *testing.T) {
 	twice := func(n int) func(int) Event { // so no part costs less than another one
 		return func(i int) Event { return Composed{append(list(n, sampled), sampled(i))} }
 	}
+	moving := func(i int) Event { // no part covers the other one
+		return Disjoint{Parts: []Event{Repeated{sampled(2 * i), 10}, Repeated{sampled(2*i + 1), 100}}}
+	}
 	for name, c := range map[string]struct {
 		event  Event
 		priced bool
 	}{
 		"releases":              {Composed{list(32, sampled)}, true},
 		"more releases":         {Composed{list(33, sampled)}, false},
+		"two moving groups":     {Composed{list(2, moving)}, true},
+		"eight moving groups":   {Composed{list(8, moving)}, false},
 		"selections":            {Composed{list(32, tuned)}, true},
 		"a selection":           {RepeatAndSelect{Event: Composed{list(4, sampled)}, Mean: 9}, true},
 		"a selection of many":   {RepeatAndSelect{Event: Composed{list(31, sampled)}, Mean: 9}, false},

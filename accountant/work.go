@@ -27,13 +27,18 @@ func (e Reduced) CheckWork(path string) error {
 			if _, cheap := onlyGaussian(terms); cheap {
 				continue
 			}
+			before, groups, product := places, 0, 1 // every combination of parts is priced
 			for _, t := range terms {
 				if a, ok := t.atom.(worstAtom); ok {
 					count(a.choice)
+					groups, product = groups+1, min(product*len(a.choice), mostPlaces+1)
 					continue
 				}
 				costly[t.atom.key()] = true
 				places += placesOf(t.atom)
+			}
+			if groups > 1 {
+				places = before + (places-before)*product
 			}
 			if a, curve := onlySelection(terms); curve {
 				places += curveTimes * placesOfAll(a.within)

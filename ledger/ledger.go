@@ -78,9 +78,6 @@ type entry struct {
 	lines *LineSpan // of the journal; nil without one
 }
 
-// copied returns a copy of the event that callers may modify.
-func (en *entry) copied() accountant.Event { return frozen(en.event) }
-
 type cachedBound struct {
 	version uint64
 	valid   bool
@@ -405,7 +402,7 @@ func (r *Reservation) Spend() error {
 func (r *Reservation) owned() bool { return r.line != nil && r.line.identified }
 
 // Event returns the event of one use.
-func (r *Reservation) Event() accountant.Event { return r.entry.copied() }
+func (r *Reservation) Event() accountant.Event { return frozen(r.entry.event) }
 
 // Remaining returns how many uses are left.
 func (r *Reservation) Remaining() int {
@@ -456,7 +453,7 @@ func (l *Ledger) Entries() []Entry {
 	defer l.shared.state.Unlock()
 	out := make([]Entry, len(l.entries))
 	for i, en := range l.entries {
-		out[i] = Entry{en.purpose, en.copied(), en.reserved, en.spent, en.late,
+		out[i] = Entry{en.purpose, frozen(en.event), en.reserved, en.spent, en.late,
 			append([]NoiseClass(nil), en.notes...)}
 	}
 	return out

@@ -9,6 +9,8 @@ import (
 )
 
 var (
+	// ErrReservationExhausted means that all uses of a reservation have been taken.
+	ErrReservationExhausted = errors.New("ledger: reservation exhausted")
 	// ErrNotFound is returned if the store holds no ledger with that name.
 	ErrNotFound = errors.New("ledger: no such ledger")
 	// ErrExists is returned if the store already holds a ledger with that name.

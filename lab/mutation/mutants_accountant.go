@@ -17,7 +17,7 @@ func accountantMutants() []mutant {
 			Old: "places > mostPlaces", New: "places < 0",
 			Why: "one request keeps every other one waiting for minutes"},
 		{Name: "accountant/selections take no time", In: in, Tests: at(in, "WorkOfAPrice"),
-			Old: "n += times * placesOfAll(a.within)", New: "n += 0 * placesOfAll(a.within)",
+			Old: "n += times * placesOfAll(a.within)", New: "n += 0 * times * placesOfAll(a.within)",
 			Why: "a guarantee of 100 kB takes minutes to read"},
 		{Name: "internal/param/the last of two keys counts", In: "internal/param", Tests: keys,
 			Old: "if !known || seen[name] {", New: "if !known {",

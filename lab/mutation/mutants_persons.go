@@ -171,7 +171,7 @@ func personMutants() []mutant {
 			New:   "if clampFactors(m.Factors) && false {\n\t\tm.pass()",
 			Why:   "a generator draws other records after it was saved and read"},
 		{Name: "accountant/no caution for a large ε", In: "accountant",
-			Tests: at("accountant", "Caution"), Old: "largeEpsilon = 10", New: "largeEpsilon = 1e9",
+			Tests: at("ledger", "Caution"), Old: "largeEpsilon = 10", New: "largeEpsilon = 1e9",
 			Why: "a guarantee that protects little is shown like any other"},
 		{Name: "draft/persons on a ledger of records", In: "draft", Tests: at("draft", "Person"),
 			Old: "p.Config.Candidates.RowsPerPerson() > 0 && ledger.Unit() == records.UnitRecord",
