@@ -60,6 +60,21 @@ func TestChosenCompositions(t *testing.T) {
 	}
 }
 
+// TestChosenPartsOfManyUses: a part of many equal uses pays for all of them, beside other releases
+// and alone.
+func TestChosenPartsOfManyUses(t *testing.T) {
+	many, other := Repeated{Laplace{20}, 30}, Event(Laplace{50})
+	for _, e := range []Event{OneOf{[]Event{many, other}}, Disjoint{Parts: []Event{other, many}}} {
+		for _, with := range []Event{Gaussian{2}, Laplace{40}} {
+			least := must[Bound](t)(Epsilon(Composed{[]Event{with, many}}, 1e-5, AddOrRemoveOne)).Lower
+			got := upper(t, Composed{[]Event{with, e}}, 1e-5, AddOrRemoveOne)
+			if got < least {
+				t.Errorf("%s beside %s: ε = %g, want at least %g", Describe(e), Describe(with), got, least)
+			}
+		}
+	}
+}
+
 // TestMovesOfInnerParts: a record that moves between outer parts joins an inner part, at the cost
 // of the inner Moving.
 func TestMovesOfInnerParts(t *testing.T) {
@@ -72,6 +87,15 @@ func TestMovesOfInnerParts(t *testing.T) {
 		lower, _, _ := pld.GaussianEpsilon(math.Sqrt(8), 1e-5)
 		if v < lower || v > lower*1.001 {
 			t.Errorf("%s: ε = %g, want %g", Describe(e), v, lower)
+		}
+	}
+	// A record moves between these inner parts for less than between the outer ones, or not at all.
+	for _, e := range []Event{
+		Disjoint{Parts: inner.Parts, Moving: []Event{Gaussian{0.5}, Gaussian{50}}},
+		Disjoint{Parts: inner.Parts[:1], Moving: inner.Moving[:1]}} {
+		lower, _, _ := pld.GaussianEpsilon(math.Sqrt(8), 1e-5)
+		if v := upper(t, Disjoint{Parts: []Event{e, e}}, 1e-5, ReplaceOne); v < lower {
+			t.Errorf("%s: ε = %g, want at least %g", Describe(e), v, lower)
 		}
 	}
 }
