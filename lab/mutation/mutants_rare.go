@@ -173,5 +173,11 @@ func rareMutants() []mutant {
 		in("kmeans", "norms on any device are exact", "WithoutPromises",
 			"\tif real {\n\t\tg.NoteReal()", "\tif real && false {\n\t\tg.NoteReal()",
 			"a guarantee says exact of norms that are not"),
+		in("accountant", "moves lose what the other direction loses", "OwnLossOfAMove",
+			"side := c.remove\n\t\tif a.add {", "side := c.remove\n\t\tif !a.add {",
+			"a record that moves is priced at the losses of a move back"),
+		in("accountant", "sampled divergences are those of removing", "SampledDirections",
+			"return max(v, w), ok", "return max(v, 0*w), ok",
+			"a filter admits more uses of an event that costs more when a record is added"),
 	}
 }
