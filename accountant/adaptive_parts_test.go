@@ -60,6 +60,21 @@ func TestChosenCompositions(t *testing.T) {
 	}
 }
 
+// TestChosenPartsOfManyUses: a part of many equal uses pays for all of them, beside other releases
+// and alone.
+func TestChosenPartsOfManyUses(t *testing.T) {
+	many, other := Repeated{Laplace{20}, 30}, Event(Laplace{50})
+	for _, e := range []Event{OneOf{[]Event{many, other}}, Disjoint{Parts: []Event{other, many}}} {
+		for _, with := range []Event{Gaussian{2}, Laplace{40}} {
+			least := must[Bound](t)(Epsilon(Composed{[]Event{with, many}}, 1e-5, AddOrRemoveOne)).Lower
+			got := upper(t, Composed{[]Event{with, e}}, 1e-5, AddOrRemoveOne)
+			if got < least {
+				t.Errorf("%s beside %s: ε = %g, want at least %g", Describe(e), Describe(with), got, least)
+			}
+		}
+	}
+}
+
 // TestMovesOfInnerParts: a record that moves between outer parts joins an inner part, at the cost
 // of the inner Moving.
 func TestMovesOfInnerParts(t *testing.T) {
@@ -72,6 +87,15 @@ func TestMovesOfInnerParts(t *testing.T) {
 		lower, _, _ := pld.GaussianEpsilon(math.Sqrt(8), 1e-5)
 		if v < lower || v > lower*1.001 {
 			t.Errorf("%s: ε = %g, want %g", Describe(e), v, lower)
+		}
+	}
+	// A record moves between these inner parts for less than between the outer ones, or not at all.
+	for _, e := range []Event{
+		Disjoint{Parts: inner.Parts, Moving: []Event{Gaussian{0.5}, Gaussian{50}}},
+		Disjoint{Parts: inner.Parts[:1], Moving: inner.Moving[:1]}} {
+		lower, _, _ := pld.GaussianEpsilon(math.Sqrt(8), 1e-5)
+		if v := upper(t, Disjoint{Parts: []Event{e, e}}, 1e-5, ReplaceOne); v < lower {
+			t.Errorf("%s: ε = %g, want at least %g", Describe(e), v, lower)
 		}
 	}
 }
@@ -94,5 +118,58 @@ func TestDPAccountingUnderReplaceOne(t *testing.T) {
 		ReplaceOne))
 	if !strings.HasSuffix(s, "] * 7)") {
 		t.Errorf("got %s, want a list of seven", s)
+	}
+}
+
+// TestEveryParameterIsInTheKey: two events that differ in one parameter are two terms. Terms with
+// one key would have the price of two uses of the event that comes first.
+func TestEveryParameterIsInTheKey(t *testing.T) {
+	curve := func(add ...float64) Event {
+		return Curve{"one", []float64{0, 1, 2}, []float64{0.3, 0.1, 0}, add}
+	}
+	for _, c := range []struct {
+		r    Relation
+		list []Event
+	}{
+		{AddOrRemoveOne, []Event{DiscreteGaussian{5, 1}, DiscreteGaussian{5, 3},
+			DiscreteGaussian{9, 3}}},
+		{AddOrRemoveOne, []Event{DiscreteLaplace{0.5, 1}, DiscreteLaplace{0.5, 4},
+			DiscreteLaplace{0.7, 1}}},
+		{AddOrRemoveOne, []Event{Laplace{3}, Laplace{1}}},
+		{AddOrRemoveOne, []Event{ZCDP{0.01}, ZCDP{0.1}}},
+		{AddOrRemoveOne, []Event{Approximate{1, 1e-7}, Approximate{2, 1e-7}, Approximate{1, 3e-6}}},
+		{AddOrRemoveOne, []Event{ExponentialMechanism{0.2}, ExponentialMechanism{1}}},
+		{ReplaceOne, []Event{RandomizedResponse{0.5, 2}, RandomizedResponse{0.5, 9},
+			RandomizedResponse{0.8, 2}}},
+		{AddOrRemoveOne, []Event{GaussianMixture{2, []float64{0, 1}, []float64{0.5, 0.5}},
+			GaussianMixture{2, []float64{0, 2}, []float64{0.5, 0.5}},
+			GaussianMixture{2, []float64{0, 1}, []float64{0.9, 0.1}},
+			GaussianMixture{1, []float64{0, 1}, []float64{0.5, 0.5}}}},
+		{AddOrRemoveOne, []Event{PoissonSampled{0.1, Gaussian{1}}, PoissonSampled{0.3, Gaussian{1}},
+			PoissonSampled{0.1, Gaussian{0.5}}, PoissonSampled{0.1, Laplace{1}},
+			PoissonSampled{0.3, Laplace{1}}, PoissonSampled{0.1, Laplace{0.5}}}},
+		{ReplaceOne, []Event{PoissonSampled{0.1, Gaussian{1}}, SampledSum{0.1, 1}, SampledSum{0.3, 1},
+			SampledSum{0.1, 2}, SampledWithoutReplacement{10, 1, Gaussian{1}},
+			SampledWithoutReplacement{10, 3, Gaussian{1}}}},
+		{AddOrRemoveOne, []Event{TruncatedPoisson{0.1, 100, 12, 1}, TruncatedPoisson{0.1, 100, 40, 1},
+			TruncatedPoisson{0.1, 150, 12, 1}, TruncatedPoisson{0.2, 100, 12, 1},
+			TruncatedPoisson{0.1, 100, 12, 2}}},
+		{AddOrRemoveOne, []Event{RepeatAndSelect{Pure{0.1}, 3, 1, false},
+			RepeatAndSelect{Pure{0.1}, 9, 1, false}, RepeatAndSelect{Pure{0.1}, 3, 0, false},
+			RepeatAndSelect{Pure{0.3}, 3, 1, false}, RepeatAndSelect{Pure{0.1}, 3, 1, true}}},
+		{AddOrRemoveOne, []Event{curve(), curve(0.5, 0.2, 0),
+			Curve{"one", []float64{0, 1, 2}, []float64{0.3, 0.2, 0}, nil}}},
+		{AddOrRemoveOne, []Event{OneOf{[]Event{Laplace{1}, Pure{0.5}}},
+			OneOf{[]Event{Laplace{1}, Pure{0.9}}}}},
+	} {
+		for i, a := range c.list {
+			for _, b := range c.list[:i] {
+				one := must[[][]term](t)(reduce(Composed{[]Event{a, b}}, c.r))
+				if len(one) != 1 || len(one[0]) != 2 {
+					t.Errorf("%s and %s have %d terms under %v, want 2", Describe(a), Describe(b), len(one[0]),
+						c.r)
+				}
+			}
+		}
 	}
 }

@@ -164,6 +164,8 @@ func TestRefusals(t *testing.T) {
 		{GaussianMixture{1, []float64{1}, []float64{1}}, ReplaceOne},
 		{PoissonSampled{0.1, Laplace{1}}, ReplaceOne},
 		{PoissonSampled{0.1, ZCDP{0.1}}, AddOrRemoveOne},
+		{PoissonSampled{0.1, Repeated{Laplace{1}, 3}}, AddOrRemoveOne},
+		{PoissonSampled{0.1, Composed{[]Event{Pure{1}, Pure{1}}}}, AddOrRemoveOne},
 		{SampledWithoutReplacement{100, 10, Laplace{1}}, ReplaceOne},
 		{Disjoint{Parts: []Event{SampledWithoutReplacement{100, 10, Gaussian{1}}, Gaussian{1}}},
 			ReplaceOne},

@@ -280,3 +280,42 @@ func TestTwoCurvesNeedTwoDirections(t *testing.T) {
 		t.Errorf("one curve for both directions: %v", err)
 	}
 }
+
+// TestOwnLossOfAMove: the largest loss of a move is that of removing from one part and of adding to
+// the other. Here a removed record loses much from one part only, and an added one from the other.
+func TestOwnLossOfAMove(t *testing.T) {
+	const much, little = 3.0, 0.1
+	p := math.Expm1(little) / (math.Exp(little) - math.Exp(-much)) // of the outcome that loses much
+	q := p * math.Exp(-much)
+	above := func(eps float64) float64 { return max(0, p-math.Exp(eps)*q, -math.Expm1(eps)) }
+	below := func(eps float64) float64 {
+		return max(0, 1-q-math.Exp(eps)*(1-p), -math.Expm1(eps))
+	}
+	curve := func(remove, add func(float64) float64) Event {
+		return must[Curve](t)(Tabulate("both", []float64{-much, -little, 0, little, much}, remove, add))
+	}
+	still := Pure{1e-3}
+	e := Disjoint{Parts: []Event{still, still},
+		Moving: []Event{curve(above, below), curve(below, above)}}
+	if got := upper(t, e, 1e-9, ReplaceOne); got < 2*much-0.01 || got > 2*much+0.01 {
+		t.Errorf("a move costs ε = %g, want %g", got, 2*much)
+	}
+}
+
+// TestDivergenceOfSampledDirections: a sample of almost all records, of an event that costs more when
+// a record is added, has the divergence of that direction.
+func TestDivergenceOfSampledDirections(t *testing.T) {
+	response := func(most float64) func(float64) float64 {
+		return func(x float64) float64 {
+			return max(0, -math.Expm1(x-most)/(1+math.Exp(-most)), -math.Expm1(x))
+		}
+	}
+	e := must[Curve](t)(Tabulate("both", []float64{-2, -0.1, 0, 0.1, 2}, response(0.1), response(2)))
+	for _, order := range []float64{1.5, 4, 32} {
+		whole := must[float64](t)(RDP(e, order, AddOrRemoveOne))
+		got := must[float64](t)(RDP(PoissonSampled{0.999, e}, order, AddOrRemoveOne))
+		if got < 0.9*whole {
+			t.Errorf("order %g: a divergence of %g, want about %g", order, got, whole)
+		}
+	}
+}

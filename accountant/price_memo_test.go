@@ -50,6 +50,20 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	}
 }
 
+// TestRememberedPricesHaveARelation: the terms of a truncated sample are alike under both relations,
+// and their prices are not.
+func TestRememberedPricesHaveARelation(t *testing.T) {
+	e := Repeated{TruncatedPoisson{NoiseMultiplier: 1, Probability: 0.01, Population: 1000,
+		MaxBatch: 30}, 5}
+	prices.forget()
+	one := upper(t, e, 1e-5, AddOrRemoveOne)
+	two := upper(t, e, 1e-5, ReplaceOne)
+	prices.forget()
+	if fresh := upper(t, e, 1e-5, ReplaceOne); two != fresh || two <= one {
+		t.Errorf("ε = %g under replace-one after %g under add-or-remove-one, want %g", two, one, fresh)
+	}
+}
+
 // TestFewPricesAreRemembered: the cache stays small in a search over many plans.
 func TestFewPricesAreRemembered(t *testing.T) {
 	var m priceMemo

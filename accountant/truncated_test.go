@@ -67,3 +67,16 @@ func TestTailsThatUnderflowAreRoundedUp(t *testing.T) {
 		t.Errorf("got %v, want an upper bound above 0", p)
 	}
 }
+
+// TestTruncatedSampleOfAllRecords: at rate 1, a replaced record moves a batch of all records by two
+// clip norms, and no batch is cut.
+func TestTruncatedSampleOfAllRecords(t *testing.T) {
+	e := TruncatedPoisson{NoiseMultiplier: 3, Probability: 1, Population: 10, MaxBatch: 10}
+	for r, z := range map[Relation]float64{AddOrRemoveOne: 3, ReplaceOne: 1.5} {
+		got := upper(t, e, 1e-5, r)
+		want := upper(t, Gaussian{z}, 1e-5, r)
+		if got < want*(1-1e-9) || got > want*1.001 {
+			t.Errorf("%v: ε = %g, want %g", r, got, want)
+		}
+	}
+}

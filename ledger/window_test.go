@@ -60,3 +60,28 @@ func opened(t *testing.T, s *ledger.Store) *ledger.Ledger {
 	}
 	return l
 }
+
+// TestWindowsOfOtherPurposes: a limit for another purpose takes no part in a request, and every
+// other limit counts the uses in its own window.
+func TestWindowsOfOtherPurposes(t *testing.T) {
+	event := accountant.Gaussian{NoiseMultiplier: 100}
+	one, err := accountant.Epsilon(event, 1e-6, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{
+		Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
+		Limits: []ledger.Limit{{Purpose: "other", Epsilon: 1, Window: time.Hour},
+			{Epsilon: 1.01 * one.Upper, Window: time.Hour}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Spend("one", event); err != nil {
+		t.Fatal(err)
+	}
+	for _, purpose := range []string{"one", "other"} {
+		if err := l.Spend(purpose, event); !errors.Is(err, accountant.ErrBudgetExceeded) {
+			t.Errorf("a second use, for %q: got %v, want ErrBudgetExceeded", purpose, err)
+		}
+	}
+}

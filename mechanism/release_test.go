@@ -45,6 +45,28 @@ func TestReleaseLivesOnTheGrid(t *testing.T) {
 	}
 }
 
+// TestPartsOnSeveralGrids: parts with one standard deviation have the noise of that deviation, each
+// on its own grid. The sums of squares are off by 6.2 standard deviations with probability 1e-9.
+func TestPartsOnSeveralGrids(t *testing.T) {
+	const std, n = 0.37, 2000
+	var parts []Part
+	for _, grid := range []float64{0x1p-10, 0x1p-30, 0x1p-20} {
+		parts = append(parts, Part{Sum: NewFixedSum(n, grid), Std: std, Out: make([]float64, n)})
+	}
+	if err := grantOf(t, gaussian(1)).Release(1, parts...); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range parts {
+		square := 0.0
+		for _, v := range p.Out {
+			square += v * v
+		}
+		if got := math.Sqrt(square / n); math.Abs(got/std-1) > 6.2/math.Sqrt(2*n) {
+			t.Errorf("grid %v: standard deviation %v, want %v", p.Sum.Grid(), got, std)
+		}
+	}
+}
+
 // TestNoLowBitLeak: for any data, outputs lie on the grid, and half of them are odd multiples of
 // the step.
 func TestNoLowBitLeak(t *testing.T) {

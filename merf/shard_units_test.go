@@ -1,14 +1,18 @@
 package merf_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestShardsOfRecordsAreNoShardsOfUsers checks that a shard keeps the unit of its records, and the
@@ -124,3 +128,58 @@ func TestPiecesOfUsers(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfOthersAreRefused checks that EmbedPasses refuses sums of another plan, sums after a
+// failed Add and, if the ledger protects users, sums of records and sums in which a user may occur
+// twice. Nothing is drawn from them.
+func TestSumsOfOthersAreRefused(t *testing.T) {
+	data := drawTable(t, 10, 1)
+	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
+	p := mustPlan(t, c)
+	c.Budget.Epsilon /= 2
+	other := mustPlan(t, c)
+	of := func(p *merf.Plan, units ...string) *mechanism.Partial {
+		s := p.NewPartial()
+		for _, unit := range units {
+			if err := s.Add(t.Context(), records.WithUnit(data, unit)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return s
+	}
+	broken := of(p, records.UnitUser)
+	if err := broken.Add(t.Context(), records.WithUnit(unreadable{data}, records.UnitUser)); err == nil {
+		t.Fatal("an Add of failing data succeeds")
+	}
+	for name, test := range map[string]struct {
+		sums *mechanism.Partial
+		ok   bool
+	}{
+		"users":        {of(p, records.UnitUser), true},
+		"another plan": {of(other, records.UnitUser), false},
+		"records":      {of(p, records.UnitRecord), false},
+		"users twice":  {of(p, records.UnitUser, records.UnitUser), false},
+		"a failed Add": {broken, false},
+		"none":         {nil, false},
+	} {
+		l := ledger.New(p.Budget(), ledger.WithUnit(records.UnitUser))
+		e, err := p.EmbedPasses(t.Context(), l, func(context.Context, synth.Pass) (*mechanism.Partial,
+			error) {
+			return test.sums, nil
+		})
+		var wrong *param.Error
+		if test.ok != (err == nil) || !test.ok && (!errors.As(err, &wrong) || e != nil) {
+			t.Errorf("%s: got error %v", name, err)
+		}
+		for _, line := range l.Entries() {
+			if !test.ok && line.Spent > 0 {
+				t.Errorf("%s: noise was drawn: %+v", name, line)
+			}
+		}
+	}
+}
+
+// unreadable panics when it is read.
+type unreadable struct{ records.Data }
+
+func (unreadable) Range(int, int, *device.Batch) { panic("unreadable") }

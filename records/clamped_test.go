@@ -64,6 +64,12 @@ func TestClampedKeepsThePromise(t *testing.T) {
 		if err := records.Check(d); err != nil {
 			t.Errorf("%v: Check returns %v", s, err)
 		}
+		for _, free := range []records.Data{records.Guarded(wild{s, rows, sets, labels}),
+			records.WithUnit(records.Guarded(wild{s, rows, sets, labels}), records.UnitUser)} {
+			if err := records.Check(records.Clamped(free)); err != nil {
+				t.Errorf("%v: guarded before they are clamped: Check returns %v", s, err)
+			}
+		}
 		if records.UnitOf(d) != records.UnitUser || d.Len() != 4 {
 			t.Errorf("%v: got unit %s and %d records, want users and 4", s, records.UnitOf(d), d.Len())
 		}
