@@ -302,8 +302,8 @@ func TestOwnLossOfAMove(t *testing.T) {
 	}
 }
 
-// TestDivergenceOfSampledDirections: a sample of almost all records, of an event that costs more when
-// a record is added, has the divergence of that direction.
+// TestDivergenceOfSampledDirections: a sample of almost all records, of an event that costs more
+// when a record is added, has the divergence of that direction.
 func TestDivergenceOfSampledDirections(t *testing.T) {
 	response := func(most float64) func(float64) float64 {
 		return func(x float64) float64 {

@@ -50,8 +50,8 @@ func TestRememberedPricesAreThoseOfTheQuestion(t *testing.T) {
 	}
 }
 
-// TestRememberedPricesHaveARelation: the terms of a truncated sample are alike under both relations,
-// and their prices are not.
+// TestRememberedPricesHaveARelation: the terms of a truncated sample are alike under both
+// relations, and their prices are not.
 func TestRememberedPricesHaveARelation(t *testing.T) {
 	e := Repeated{TruncatedPoisson{NoiseMultiplier: 1, Probability: 0.01, Population: 1000,
 		MaxBatch: 30}, 5}

@@ -148,7 +148,8 @@ func TestSumsOfOthersAreRefused(t *testing.T) {
 		return s
 	}
 	broken := of(p, records.UnitUser)
-	if err := broken.Add(t.Context(), records.WithUnit(unreadable{data}, records.UnitUser)); err == nil {
+	never := records.WithUnit(unreadable{data}, records.UnitUser)
+	if err := broken.Add(t.Context(), never); err == nil {
 		t.Fatal("an Add of failing data succeeds")
 	}
 	for name, test := range map[string]struct {
