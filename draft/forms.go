@@ -213,8 +213,8 @@ func cut(text string) (before, core, after string) {
 	before, core, after = text[:first], text[first:last], text[last:]
 	if at := strings.IndexByte(before, '-'); at >= 0 {
 		before, core = before[:at]+before[at+1:], "-"+core
-	} else if strings.HasSuffix(before, "+") {
-		before = before[:len(before)-1]
+	} else {
+		before = strings.TrimSuffix(before, "+")
 	}
 	return before, core, after
 }

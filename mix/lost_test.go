@@ -143,13 +143,6 @@ func TestFilesOfLostMixtures(t *testing.T) {
 	}
 }
 
-func parts(l *ledger.Ledger) (all []*ledger.Ledger) {
-	for _, g := range l.Children() {
-		all = append(all, g.Parts...)
-	}
-	return all
-}
-
 // TestInterruptedRunKeepsItsRows checks that a resumed run keeps the rows drawn before the
 // interruption and adds new ones. Every class has all of its planned rows, because an interruption
 // between rounds loses none.
