@@ -89,7 +89,7 @@ func TestReductionsAreBounded(t *testing.T) {
 		"common events":        {common(25, 300), ReplaceOne},
 		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne},
 		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne},
-		"discrete noise":       {Composed{list(1000, noise)}, AddOrRemoveOne},
+		"discrete noise":       {Composed{list(2000, noise)}, AddOrRemoveOne},
 	} {
 		var err error
 		best := time.Duration(math.MaxInt64) // others may hold up one of several runs
