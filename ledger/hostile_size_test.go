@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func TestPaidTransactionsFitInFiles(t *testing.T) {
 		"an ID of bytes":  {New(deep.Budget()), Transaction{ID: "run\xff"}},
 		"too deep":        {deep, Transaction{ID: "x", Groups: in(1)}},
 		"parts that sum":  {half, Transaction{ID: "x", Groups: in(maxParts / 2)}},
-		"parts that wrap": {New(deep.Budget()), Transaction{ID: "x", Groups: in(1 << 60)}},
+		"parts that wrap": {New(deep.Budget()), Transaction{ID: "x", Groups: in(math.MaxInt)}},
 	} {
 		c.t.Lines = []Line{{Purpose: "x", Event: five, Count: 3, Group: len(c.t.Groups)}}
 		var wrong *param.Error
@@ -117,7 +118,7 @@ func TestPaidTransactionsFitInFiles(t *testing.T) {
 			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
 	}
-	if err := half.Affords(Transaction{Groups: in(1 << 60), Lines: []Line{{Purpose: "x",
+	if err := half.Affords(Transaction{Groups: in(math.MaxInt), Lines: []Line{{Purpose: "x",
 		Event: five, Count: 1, Group: 1}}}); err == nil {
 		t.Error("2^60 parts are affordable")
 	}
