@@ -93,13 +93,16 @@ func (l *Ledger) priceFull() (accountant.Price, error) {
 		return l.filtered(quick), nil
 	}
 	r, err := l.cached(&l.bracket, true)
-	if err == nil && quick.Upper < r.Upper {
+	if err != nil {
+		return r, err
+	}
+	if quick.Upper < r.Upper {
 		r.Upper, r.Engine, r.AtEdge = quick.Upper, quick.Engine, quick.AtEdge
 		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
 	}
 	l.printed = max(l.printed, r.Upper)
 	r.Upper = l.printed
-	return r, err
+	return r, nil
 }
 
 // filtered returns the bound that a filter publishes: the whole budget. A filter guarantees only
@@ -137,8 +140,7 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 		return accountant.Price{Bound: infinite}, root.fault
 	}
 	if !c.valid || c.version != root.version {
-		var r accountant.Price
-		var err error
+		r, err := accountant.Price{}, error(nil)
 		if l.reduced != nil {
 			r, err = l.priceOf(context.Background(), *l.reduced, lower)
 		} else {

@@ -1,4 +1,4 @@
-// Command own-loop trains a user-defined model privately with packages sgd and accountant: a linear
+// Command own-loop trains a user-defined model privately with packages sgd and ledger: a linear
 // regression that states its per-example gradients.
 //
 //	go -C examples run ./own-loop                 a second

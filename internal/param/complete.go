@@ -27,11 +27,9 @@ func lacks(given, whole any) (at string, found bool) {
 	case map[string]any:
 		g, _ := given.(map[string]any)
 		for _, k := range slices.Sorted(maps.Keys(w)) {
-			x, ok := g[k]
-			if !ok || x == nil && w[k] != nil {
+			if x, ok := g[k]; !ok || x == nil && w[k] != nil {
 				return "." + k, true
-			}
-			if at, found := lacks(x, w[k]); found {
+			} else if at, found := lacks(x, w[k]); found {
 				return "." + k + at, true
 			}
 		}
