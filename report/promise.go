@@ -23,6 +23,7 @@ func (m *maker) promise() {
 			m.out.Promise.Attack = Number(a.BestAccuracy)
 		}
 	}
+	m.out.Promise.Answers = Answers(*g)
 	m.out.Promise.Words = words(*g, float64(m.out.Promise.Attack))
 	if f := m.in.Fidelity; f != nil && covers(g) && f.Guarantee.Epsilon > g.Epsilon {
 		m.out.Promise.Words = append(m.out.Promise.Words, fmt.Sprintf("With the released figures of "+

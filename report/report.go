@@ -52,6 +52,8 @@ type Promise struct {
 	// Attack is the highest accuracy with which the membership of one record can be guessed under the
 	// guarantee; guessing at random has ½.
 	Attack Number `json:"best_guess"`
+	// Answers are the answers of [Answers]; nil without a guarantee.
+	Answers []Answer `json:"answers,omitempty"`
 }
 
 // BillLine is one stage that was paid for.

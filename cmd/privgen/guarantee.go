@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report"
 )
 
 func newGuarantee(a *app) *cobra.Command {
@@ -20,8 +21,8 @@ func newGuarantee(a *app) *cobra.Command {
 		Short:   "Print the privacy guarantee of a generator",
 		Long: "Guarantee prints the guarantee that a generator carries: ε, δ, the neighbouring " +
 			"relation, every\nprivate release that led to it, and what the guarantee does not cover. " +
-			"--markdown prints a model\ncard. The output is computed only from released state and may " +
-			"be published.",
+			"--markdown prints a model\ncard, which also answers the questions of NIST SP 800-226. " +
+			"The output is computed only from\nreleased state and may be published.",
 		Example:           "  privgen guarantee people.gen\n  privgen guarantee people.gen --markdown >CARD.md",
 		Args:              arguments("GENERATOR"),
 		ValidArgsFunction: files("gen"),
@@ -81,6 +82,11 @@ func modelCard(gen *privgen.Generator) string {
 	p("The guarantee does not cover:\n")
 	for _, n := range g.NotCovered {
 		p("- %s", n)
+	}
+	p("\n## Questions of NIST SP 800-226\n")
+	p("| topic | question | answer |\n|---|---|---|")
+	for _, a := range report.Answers(g) {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", a.Topic, a.Question, cell(a.Answer))
 	}
 	p("\n## Records\n")
 	if columns := s.Columns(); len(columns) > 0 {
