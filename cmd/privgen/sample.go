@@ -29,6 +29,9 @@ type sampleJob struct {
 	class    string
 	where    []string
 	file     string // of constraints
+	released []string
+	about    float64 // the number of records that the released tables are about
+	fits     []agreement
 	attempts int
 	limited  bool // whether --attempts was given
 	limit    time.Duration
@@ -72,6 +75,10 @@ func newSample(a *app) *cobra.Command {
 	f.StringArrayVar(&j.where, "where", nil, "`condition` on the records; if repeated, all conditions must hold")
 	f.StringVar(&j.file, "constraints", "", "`file` of further conditions, in JSON as a schema's field "+
 		"\"constraints\"")
+	f.StringArrayVar(&j.released, "released", nil, "`file` of noisy tables, in CSV or JSON, that were "+
+		"released before and\nthat the records shall agree with; see connect/released")
+	f.Float64Var(&j.about, "released-records", 0, "`number` of records that the released tables are "+
+		"about; by default\ntheir sum")
 	f.IntVar(&j.attempts, "attempts", 1000,
 		"with conditions: largest `number` of records drawn for each requested record")
 	f.DurationVar(&j.limit, "search", 10*time.Second,
@@ -98,6 +105,8 @@ type sampleResult struct {
 	Wanted int    `json:"wanted,omitempty"`
 	Seed   string `json:"seed"` // a string, since JSON numbers lose digits
 	Class  string `json:"class,omitempty"`
+	// how close the records are to the released tables
+	Released []agreement `json:"released,omitempty"`
 }
 
 func (j *sampleJob) run(ctx context.Context, path string) error {
@@ -139,7 +148,7 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 		return err
 	}
 	r := sampleResult{File: j.out, Format: j.format, Records: j.n, Seed: fmt.Sprint(j.seed),
-		Class: j.class}
+		Class: j.class, Released: j.fits}
 	if j.search != nil && j.search.ended {
 		r.Records, r.Wanted = j.search.found, j.n
 		j.note("%s", j.search.words())
@@ -202,6 +211,9 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 			return nil, usagef("--class: %q: want one of %s", j.class, classList(s))
 		}
 		opts = append(opts, privgen.OfClass(label))
+	}
+	if len(j.released) > 0 {
+		return j.matched(ctx, gen)
 	}
 	if len(j.where) == 0 && j.file == "" {
 		return gen.Stream(ctx, j.n, append(opts, privgen.Seed(j.seed))...), nil

@@ -1,0 +1,199 @@
+package released
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Table holds released counts. Each count is of the records that have certain values in all of the
+// columns.
+type Table struct {
+	Columns []string
+	// Values holds, for each column, the values that are counted. A value is the name of a level, a
+	// number, or a range such as "30..40". A range has its upper end if the column is of whole
+	// numbers, and does not have it otherwise. "" is a missing value. Records with other values are
+	// not counted.
+	Values [][]string
+	// Counts holds a count of each combination of values; the last column varies fastest. NaN is a
+	// count that was not released.
+	Counts []float64
+	// Std is the standard deviation of the noise of each count.
+	Std float64
+}
+
+const (
+	mostCells  = 1 << 22 // of a table
+	mostTables = 1 << 12
+)
+
+// cells finds the cell of every record of a table.
+type cells struct {
+	of     []column
+	counts []float64
+	std    float64
+}
+
+// column finds the group of values to which a record belongs.
+type column struct {
+	index  int       // in the schema
+	groups int       // number of groups
+	levels []int32   // the group of each level, -1 for none; the last one is of missing values
+	low    []float64 // for numbers: the least number of each range, in order
+	high   []float64 // the number at which a range ends
+	ranges []int32   // the group of each range
+	absent int32     // for numbers: the group of missing values, or -1
+}
+
+// bind checks a table against a schema.
+func (t Table) bind(s records.Schema) (c cells, err error) {
+	if len(t.Columns) == 0 || len(t.Values) != len(t.Columns) {
+		return c, fmt.Errorf("%w: %d columns with %d lists of values", ErrFormat, len(t.Columns),
+			len(t.Values))
+	}
+	if !(t.Std > 0) || math.IsInf(t.Std, 1) {
+		return c, fmt.Errorf("%w: table %v: standard deviation %v: want a positive number", ErrFormat,
+			t.Columns, t.Std)
+	}
+	size := int64(1)
+	for j, name := range t.Columns {
+		if slices.Contains(t.Columns[:j], name) {
+			return c, fmt.Errorf("%w: table %v names a column twice", ErrFormat, t.Columns)
+		}
+		one, err := bindColumn(s, name, t.Values[j])
+		if err != nil {
+			return c, fmt.Errorf("%w: column %q: %w", ErrFormat, name, err)
+		}
+		if size *= int64(one.groups); size > mostCells {
+			return c, fmt.Errorf("%w: table %v has more than %d cells", ErrFormat, t.Columns, mostCells)
+		}
+		c.of = append(c.of, one)
+	}
+	if size != int64(len(t.Counts)) {
+		return c, fmt.Errorf("%w: table %v has %d counts of %d combinations", ErrFormat, t.Columns,
+			len(t.Counts), size)
+	}
+	if slices.ContainsFunc(t.Counts, func(v float64) bool { return math.IsInf(v, 0) }) {
+		return c, fmt.Errorf("%w: table %v has an infinite count", ErrFormat, t.Columns)
+	}
+	c.counts, c.std = t.Counts, t.Std
+	return c, nil
+}
+
+func bindColumn(s records.Schema, name string, values []string) (c column, err error) {
+	if c.index = s.ColumnIndex(name); c.index < 0 {
+		return c, fmt.Errorf("the schema has no such column")
+	}
+	c.groups, c.absent = len(values), -1
+	if c.groups == 0 {
+		return c, fmt.Errorf("no values")
+	}
+	of := s.Columns()[c.index]
+	if of.IsNumber() {
+		return c, c.bindNumbers(of, values)
+	}
+	if len(of.Levels()) == 0 {
+		return c, fmt.Errorf("has neither numbers nor levels")
+	}
+	c.levels = slices.Repeat([]int32{-1}, len(of.Levels())+1)
+	for g, v := range values {
+		at := slices.Index(of.Levels(), v)
+		if at < 0 && v == "" && of.HasMissing() {
+			at = len(of.Levels())
+		}
+		if at < 0 {
+			return c, fmt.Errorf("value %d is no level of the schema", g+1)
+		}
+		if c.levels[at] >= 0 {
+			return c, fmt.Errorf("value %d is there twice", g+1)
+		}
+		c.levels[at] = int32(g)
+	}
+	return c, nil
+}
+
+// bindNumbers reads numbers and ranges, and sorts them.
+func (c *column) bindNumbers(of records.Column, values []string) error {
+	type span struct {
+		low, high float64
+		group     int32
+	}
+	var list []span
+	whole := of.Kind() == records.IntegerColumn || of.Step() > 0
+	for g, v := range values {
+		if v == "" && of.HasMissing() && c.absent < 0 {
+			c.absent = int32(g)
+			continue
+		}
+		from, to, isRange := strings.Cut(v, "..")
+		low, err := strconv.ParseFloat(strings.TrimSpace(from), 64)
+		high := low
+		if err == nil && isRange {
+			high, err = strconv.ParseFloat(strings.TrimSpace(to), 64)
+		}
+		if err != nil || !(low <= high) || math.IsInf(low, 0) || math.IsInf(high, 0) {
+			return fmt.Errorf("value %d: want a number, or a range such as 30..40", g+1)
+		}
+		if whole || !isRange {
+			high = math.Nextafter(high, math.Inf(1)) // the upper end is in the range
+		}
+		list = append(list, span{low, high, int32(g)})
+	}
+	slices.SortFunc(list, func(a, b span) int {
+		if a.low < b.low {
+			return -1
+		}
+		return 1
+	})
+	for i, r := range list {
+		if i > 0 && r.low < c.high[i-1] {
+			return fmt.Errorf("values %d and %d overlap", c.ranges[i-1]+1, r.group+1)
+		}
+		c.low, c.high = append(c.low, r.low), append(c.high, r.high)
+		c.ranges = append(c.ranges, r.group)
+	}
+	return nil
+}
+
+// group returns the group of a record, or -1 if it belongs to none.
+func (c *column) group(f *records.Frame, row int) int32 {
+	if c.levels != nil {
+		level := f.Level(row, c.index)
+		if level < 0 {
+			level = len(c.levels) - 1
+		}
+		return c.levels[level]
+	}
+	v := f.Number(row, c.index)
+	if math.IsNaN(v) {
+		return c.absent
+	}
+	at, found := slices.BinarySearch(c.low, v)
+	if !found {
+		at--
+	}
+	if at < 0 || v >= c.high[at] {
+		return -1
+	}
+	return c.ranges[at]
+}
+
+// place returns the cell of a record, or -1 if the table does not count it.
+func (c *cells) place(f *records.Frame, row int) int32 {
+	at := int32(0)
+	for k := range c.of {
+		g := c.of[k].group(f, row)
+		if g < 0 {
+			return -1
+		}
+		at = at*int32(c.of[k].groups) + g
+	}
+	if math.IsNaN(c.counts[at]) {
+		return -1
+	}
+	return at
+}

@@ -1,0 +1,177 @@
+package released
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// weighing computes the weights of a pool by coordinate ascent. At the optimum, the weight of a
+// record is proportional to exp(Σ λ) over the cells that it is in, and a cell's λ is
+// (count − n·p(cell))/std². Every sweep solves these equations for one table after another.
+type weighing struct {
+	tables []cells
+	places [][]int32 // of every table: the cell of every record, -1 for none
+	lambda [][]float64
+	p      []float64 // weights
+	n      float64
+}
+
+func newWeighing(pool *records.Frame, tables []cells) *weighing {
+	w := &weighing{tables: tables, p: make([]float64, pool.Len())}
+	for i := range w.p {
+		w.p[i] = 1 / float64(len(w.p))
+	}
+	for t := range tables {
+		at := make([]int32, pool.Len())
+		for row := range at {
+			at[row] = tables[t].place(pool, row)
+		}
+		w.places = append(w.places, at)
+		w.lambda = append(w.lambda, make([]float64, len(tables[t].counts)))
+	}
+	return w
+}
+
+// total returns the sum of the table whose sum is most precise, of those that count all records; 0
+// if there are none.
+func (w *weighing) total() (sum float64) {
+	best := math.Inf(1)
+	for t, table := range w.tables {
+		v := table.std * table.std * float64(len(table.counts))
+		if v >= best || slices.Contains(w.places[t], -1) {
+			continue
+		}
+		best, sum = v, 0
+		for _, n := range table.counts {
+			if !math.IsNaN(n) {
+				sum += n
+			}
+		}
+	}
+	return sum
+}
+
+// shares returns the weight of every cell of a table, and that of records in no cell.
+func (w *weighing) shares(t int) (cells []float64, rest float64) {
+	cells = make([]float64, len(w.tables[t].counts))
+	for i, at := range w.places[t] {
+		if at < 0 {
+			rest += w.p[i]
+		} else {
+			cells[at] += w.p[i]
+		}
+	}
+	return cells, rest
+}
+
+// distance is [Fit].Before or After.
+func (w *weighing) distance(t int) (sum float64) {
+	shares, _ := w.shares(t)
+	for c, p := range shares {
+		if n := w.tables[t].counts[c]; !math.IsNaN(n) {
+			sum += math.Abs(p-n/w.n) / 2
+		}
+	}
+	return sum
+}
+
+// chance is [Fit].Noise: the mean of |noise| is √(2/π) standard deviations.
+func (w *weighing) chance(t int) (sum float64) {
+	for _, n := range w.tables[t].counts {
+		if !math.IsNaN(n) {
+			sum += math.Sqrt(2/math.Pi) * w.tables[t].std / w.n / 2
+		}
+	}
+	return sum
+}
+
+// solve sweeps over the tables until no multiplier changes.
+func (w *weighing) solve(ctx context.Context) error {
+	for range mostSweeps {
+		largest := 0.0
+		for t := range w.tables {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			largest = max(largest, w.sweep(t))
+		}
+		if largest < settled {
+			break
+		}
+	}
+	return nil
+}
+
+// sweep solves the equations of one table and returns the largest change of a multiplier.
+func (w *weighing) sweep(t int) (largest float64) {
+	shares, rest := w.shares(t)
+	lambda, std := w.lambda[t], w.tables[t].std
+	base := make([]float64, len(shares)) // the shares without this table
+	for c, p := range shares {
+		base[c] = p * math.Exp(-lambda[c])
+	}
+	next := make([]float64, len(shares))
+	sum := norm(func(z float64) float64 {
+		out := rest
+		for c, count := range w.tables[t].counts {
+			if math.IsNaN(count) || base[c] == 0 {
+				continue
+			}
+			next[c] = multiplier(count, w.n*base[c]/z, std)
+			out += base[c] * math.Exp(next[c])
+		}
+		return out
+	})
+	factor := make([]float64, len(shares))
+	for c := range shares {
+		factor[c] = math.Exp(next[c]-lambda[c]) / sum
+		largest = max(largest, math.Abs(next[c]-lambda[c]))
+	}
+	w.lambda[t] = next
+	for i, at := range w.places[t] {
+		if at < 0 {
+			w.p[i] /= sum
+		} else {
+			w.p[i] *= factor[at]
+		}
+	}
+	return largest
+}
+
+// norm returns the fixed point z = f(z) of a function that grows less than z.
+func norm(f func(float64) float64) float64 {
+	low, high := 0.0, 1.0
+	for high < 1e300 && f(high) > high {
+		low, high = high, 2*high
+	}
+	for high-low > 1e-13*high {
+		if mid := (low + high) / 2; f(mid) > mid {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	f(high)
+	return high
+}
+
+// multiplier solves std²·λ + share·e^λ = count for λ, by Newton's method. The left side is convex
+// and increasing, so that steps from a point right of the solution never pass it.
+func multiplier(count, share, std float64) float64 {
+	variance, at := std*std, 0.0
+	if count > share { // the solution is positive, and each of the two terms is at most count
+		at = min(count/variance, math.Log(count/share))
+	}
+	for range 100 {
+		e := share * math.Exp(at)
+		step := (variance*at + e - count) / (variance + e)
+		at -= step
+		if math.Abs(step) <= 1e-12*(1+math.Abs(at)) {
+			break
+		}
+	}
+	return at
+}
