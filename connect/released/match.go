@@ -56,7 +56,8 @@ const (
 //
 // Errors: [ErrFormat] for a table that does not fit the schema or has no usable count, and all
 // errors of a draw.
-func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings) (*Matcher, error) {
+func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings) (
+	*Matcher, error) {
 	if len(tables) == 0 || len(tables) > mostTables {
 		return nil, fmt.Errorf("%w: %d tables: want 1 to %d", ErrFormat, len(tables), mostTables)
 	}
