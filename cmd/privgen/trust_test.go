@@ -21,7 +21,8 @@ func TestModelCard(t *testing.T) {
 	s := fitted(t)
 	card := s.run(0, "guarantee", "people.gen", "--markdown").stdout
 	for _, words := range []string{"# Synthetic records", "ε = 1", "δ = 1e-05", "add_or_remove_one",
-		"| mean embedding |", "does not cover", "| trust model | Who is trusted with the records? |", "| age | integer [17, 90] |"} {
+		"| mean embedding |", "does not cover",
+		"| trust model | Who is trusted with the records? |", "| age | integer [17, 90] |"} {
 		if !strings.Contains(card, words) {
 			t.Errorf("the card does not contain %q:\n%s", words, card)
 		}
