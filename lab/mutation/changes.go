@@ -62,6 +62,8 @@ func (f *finder) visit(n ast.Node) bool {
 		return !wordy.MatchString(n.Name.Name)
 	case *ast.ImportSpec:
 		return false
+	case *ast.CompositeLit:
+		return len(n.Elts) < 40 // not a table of numbers
 	case *ast.IfStmt:
 		c := f.source(n.Cond)
 		f.instead(n.Cond, "!(%s)", c)
