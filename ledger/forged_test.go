@@ -432,3 +432,73 @@ func TestClosedJournals(t *testing.T) {
 		t.Errorf("a journal opened for reading is written: %v", err)
 	}
 }
+
+// TestJournalsOfAnotherName: a ledger is not opened under another name, whose budget it would spend.
+func TestJournalsOfAnotherName(t *testing.T) {
+	m := &memory{journals: map[string]*memoryLines{}}
+	s := NewStore(m)
+	terms := Terms{Budget: journalBudget}
+	must[*Ledger](t)(s.Create(t.Context(), "people", terms))
+	m.journals["others"] = m.journals["people"]
+	if _, err := s.Open(t.Context(), "others"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("a journal that belongs to another ledger: %v", err)
+	}
+	if _, err := s.Audit(t.Context(), "others"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("an audit of a journal that belongs to another ledger: %v", err)
+	}
+	terms.Name = "people"
+	if _, err := s.Create(t.Context(), "somebody", terms); err == nil {
+		t.Error("a ledger is created under two names")
+	}
+	for _, name := range []string{"", "../people", "a/b"} {
+		for what, err := range map[string]error{"create": second(s.Create(t.Context(), name, Terms{
+			Budget: journalBudget})), "open": second(s.Open(t.Context(), name))} {
+			if wrong := (*param.Error)(nil); !errors.As(err, &wrong) {
+				t.Errorf("%s %q: %v", what, name, err)
+			}
+		}
+	}
+}
+
+// TestTwoHandlesOfOneLine: a line reserved once and asked for twice gives no use twice, although its
+// entry holds further uses.
+func TestTwoHandlesOfOneLine(t *testing.T) {
+	journal := must[*Ledger](t)(CreateOn(t.Context(), &listed{}, Terms{Name: "people",
+		Budget: journalBudget}))
+	for name, l := range map[string]*Ledger{"memory": New(journalBudget), "journal": journal} {
+		must[*Reservation](t)(l.Reserve("run", journalEvent, 5))
+		run := Transaction{ID: "run", Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 2}}}
+		a := must[[]*Reservation](t)(l.ReserveAll(run))[0]
+		b := must[[]*Reservation](t)(l.ReserveAll(run))[0]
+		given := 0
+		for range 3 {
+			for _, r := range []*Reservation{a, b} {
+				if err := r.Spend(); err == nil {
+					given++
+				} else if !errors.Is(err, ErrReservationExhausted) {
+					t.Fatal(name, err)
+				}
+			}
+		}
+		if given != 2 || l.Entries()[0].Spent > 2 {
+			t.Errorf("%s: %d of 2 uses are given, and %d counted", name, given, l.Entries()[0].Spent)
+		}
+	}
+}
+
+// TestGuaranteeOfAFilter: the guarantee of a filter is its budget, also when it is read.
+func TestGuaranteeOfAFilter(t *testing.T) {
+	l := New(journalBudget, WithFilter(40))
+	must[*Reservation](t)(l.Reserve("x", accountant.PoissonSampled{Probability: 0.1, Event: journalEvent}, 1))
+	g := l.Guarantee()
+	var back Guarantee
+	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &back); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []Guarantee{g, back} {
+		if g.Epsilon != journalBudget.Epsilon || g.Lower != 0 || g.Accountant != engineFilter ||
+			len(g.Samplers) != 1 {
+			t.Errorf("the guarantee of a filter is %+v", g)
+		}
+	}
+}
