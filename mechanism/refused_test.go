@@ -142,7 +142,8 @@ func TestTermsOfNestedEvents(t *testing.T) {
 }
 
 // TestSumsInUnits: a gradient in whole units is released as the sum that it states, with and without
-// what is carried, and its noise class is exact. A float32 sum is not exact.
+// what is carried, and its noise class is exact. A float32 sum is not exact. One of the twelve draws
+// is zero with probability 3e-7, and the noise is too large with probability 1e-50.
 func TestSumsInUnits(t *testing.T) {
 	for _, c := range []struct {
 		spec  Gradient

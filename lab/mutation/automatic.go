@@ -17,7 +17,8 @@ import (
 // An automatic run plants random changes in a package and reports which ones no test detects.
 type automatic struct {
 	root, in  string
-	tests     []string // folders of the tests
+	tests     []string       // folders of the tests
+	chosen    *regexp.Regexp // names of the tests
 	files     *regexp.Regexp
 	sample    int
 	seed      uint64
@@ -40,7 +41,7 @@ func (a *automatic) run(ctx context.Context) (err error) {
 	for i := range a.tests {
 		a.tests[i] = filepath.Join(a.root, a.tests[i])
 	}
-	tests, err := probes(ctx, dir, a.tests, a.scratch)
+	tests, err := probes(ctx, dir, a.tests, a.chosen, a.scratch)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,8 @@ func TestNoise(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	a := &automatic{root: root, in: ".", tests: []string{"."}, files: regexp.MustCompile(""),
+	a := &automatic{root: root, in: ".", tests: []string{"."}, chosen: regexp.MustCompile(""),
+		files:  regexp.MustCompile(""),
 		sample: 1000, out: &out}
 	if err := a.run(t.Context()); err != nil {
 		t.Fatal(err)

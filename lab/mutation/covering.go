@@ -18,9 +18,10 @@ type probe struct {
 	lines     map[string]bool // by base name of the file:line; what is not in a function is not there
 }
 
-// probes runs each test of the packages in dirs by itself, and records which lines of the package
-// in dir it runs.
-func probes(ctx context.Context, dir string, dirs []string, scratch string) (all []probe, err error) {
+// probes runs each chosen test of the packages in dirs by itself, and records which lines of the
+// package in dir it runs.
+func probes(ctx context.Context, dir string, dirs []string, chosen *regexp.Regexp,
+	scratch string) (all []probe, err error) {
 	for _, in := range dirs {
 		binary := filepath.Join(scratch, "covered")
 		if err := build(ctx, in, binary, "-cover", "-coverpkg="+relative(in, dir)); err != nil {
@@ -33,6 +34,9 @@ func probes(ctx context.Context, dir string, dirs []string, scratch string) (all
 			return nil, err
 		}
 		for _, name := range strings.Fields(string(names)) {
+			if !chosen.MatchString(name) {
+				continue
+			}
 			profile, start := filepath.Join(scratch, "profile"), time.Now()
 			_, err := execute(ctx, in, binary, []string{name}, 5*time.Minute,
 				"-test.coverprofile="+profile)
