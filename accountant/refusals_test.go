@@ -29,19 +29,20 @@ func TestWhatIsRefused(t *testing.T) {
 	steps := func(n int) Event { return Repeated{Gaussian{50}, n} }
 	one := func(s float64) Event { return Gaussian{s} }
 	for what, err := range map[string]error{
-		"Epsilon":       noise(Budget{Delta: 1e-5}, one),
-		"Delta":         noise(Budget{Epsilon: 1, Delta: 1e-13}, one),
-		"Relation":      noise(Budget{Epsilon: 1, Delta: 1e-5, Relation: 2}, one),
-		"event":         noise(good, nil),
-		"Budget.Eps":    count(Budget{Delta: 1e-5}, 9, steps),
-		"limit":         count(good, 0, steps),
-		"Count.event":   count(good, 9, nil),
-		"share":         share(good, 1),
-		"Share.share":   share(good, 0),
-		"Budget.Delta":  share(Budget{Epsilon: 1, Delta: 2}, 0.5),
-		"Event":         price(nil, AddOrRemoveOne),
-		"Relat":         price(Gaussian{1}, 2),
-		"Moving":        price(Disjoint{Parts: []Event{Gaussian{1}, Gaussian{1}}, Moving: []Event{Gaussian{1}}}, 1),
+		"Epsilon":      noise(Budget{Delta: 1e-5}, one),
+		"Delta":        noise(Budget{Epsilon: 1, Delta: 1e-13}, one),
+		"Relation":     noise(Budget{Epsilon: 1, Delta: 1e-5, Relation: 2}, one),
+		"event":        noise(good, nil),
+		"Budget.Eps":   count(Budget{Delta: 1e-5}, 9, steps),
+		"limit":        count(good, 0, steps),
+		"Count.event":  count(good, 9, nil),
+		"share":        share(good, 1),
+		"Share.share":  share(good, 0),
+		"Budget.Delta": share(Budget{Epsilon: 1, Delta: 2}, 0.5),
+		"Event":        price(nil, AddOrRemoveOne),
+		"Relat":        price(Gaussian{1}, 2),
+		"Moving": price(Disjoint{Parts: []Event{Gaussian{1}, Gaussian{1}},
+			Moving: []Event{Gaussian{1}}}, 1),
 		"Mean":          price(RepeatAndSelect{Event: Gaussian{1}, Mean: 0.5, Shape: 1}, AddOrRemoveOne),
 		"Sensitivities": price(GaussianMixture{1, []float64{1}, nil}, AddOrRemoveOne),
 		"Probabilities": price(GaussianMixture{1, []float64{1, 2}, []float64{0.5, 0.4}}, AddOrRemoveOne),
@@ -64,7 +65,8 @@ func TestWhatIsRefused(t *testing.T) {
 			t.Errorf("%s: the error names something else: %v", what, err)
 		}
 	}
-	if _, err := Tabulate("low", []float64{-1, 1}, func(float64) float64 { return 0.1 }, nil); err == nil {
+	if _, err := Tabulate("low", []float64{-1, 1}, func(float64) float64 { return 0.1 },
+		nil); err == nil {
 		t.Error("a curve below 1−e^ε is accepted")
 	}
 	if _, err := Tabulate("one", []float64{1}, func(float64) float64 { return 0.1 }, nil); err == nil {
@@ -159,7 +161,8 @@ func TestLimitsOfSamples(t *testing.T) {
 			t.Errorf("%+v: ε = %+v, δ = %+v (%v, %v)", e, b, d, err, errD)
 		}
 	}
-	if g := (RepeatAndSelect{Event: Gaussian{2}, Mean: 5, Shape: 1}).Gamma(); math.Abs(g-0.2) > 1e-12 ||
+	if g := (RepeatAndSelect{Event: Gaussian{2}, Mean: 5,
+		Shape: 1}).Gamma(); math.Abs(g-0.2) > 1e-12 ||
 		g > 0.2 {
 		t.Errorf("γ of a geometric number of mean 5 is %v, want 0.2, rounded down", g)
 	}

@@ -83,7 +83,8 @@ func TestForgedLines(t *testing.T) {
 		{`"release":{"transaction":"run"`, `"release":{"plan":"` + hash + `"`, "SHA-256"},
 		{`"release":{"transaction":"run"`, `"release":{"artefact":"` + hash + `"`, "SHA-256"},
 		{`"reserve":{"relation":"add_or_remove_one","purpose":"count"`,
-			`"reserve":{"relation":"add_or_remove_one","purpose":"` + strings.Repeat("x", maxPurpose+1) + `"`,
+			`"reserve":{"relation":"add_or_remove_one","purpose":"` + strings.Repeat("x", maxPurpose+1) +
+				`"`,
 			"reserve.purpose"},
 		{`"transaction":{"relation":"add_or_remove_one"`, `"transaction":{"relation":"replace_one"`,
 			"relation"},
@@ -98,7 +99,8 @@ func TestForgedLines(t *testing.T) {
 	last := len(j.lines) - 1
 	for what, add := range map[string]func(text []byte) []byte{
 		"an opening line": func([]byte) []byte {
-			return bytes.Replace(j.lines[0].Text, []byte(`"line":1`), fmt.Appendf(nil, `"line":%d`, last+2), 1)
+			return bytes.Replace(j.lines[0].Text, []byte(`"line":1`), fmt.Appendf(nil, `"line":%d`, last+2),
+				1)
 		},
 		"at most math.MaxInt/4": func([]byte) []byte {
 			return fmt.Appendf(nil, `{"line":%d,"time":%q,"reserve":{"relation":"add_or_remove_one",`+
@@ -133,7 +135,8 @@ func TestForgedLines(t *testing.T) {
 		t.Errorf("a line after a gap: %v", err)
 	}
 	_, err := OpenOn(t.Context(), rechained(j.lines[1:], func(i int, text []byte) []byte {
-		return bytes.Replace(text, fmt.Appendf(nil, `"line":%d`, i+2), fmt.Appendf(nil, `"line":%d`, i+1), 1)
+		return bytes.Replace(text, fmt.Appendf(nil, `"line":%d`, i+2), fmt.Appendf(nil, `"line":%d`, i+1),
+			1)
 	}))
 	damagedBecause(t, "the first line is missing", err, "does not open")
 }
@@ -181,10 +184,12 @@ func TestForgedSnapshots(t *testing.T) {
 	spent = spent[strings.Index(spent, `"spent":`):]
 	spent = spent[:strings.IndexAny(spent, ",}")]
 	for _, c := range [][3]string{
-		{`"first":{"line":1,"hash":"`, `"first":{"line":1,"hash":"0`, "another journal"}, {`"id":"run"`, `"id":"walk"`, `the transaction "run"`},
+		{`"first":{"line":1,"hash":"`, `"first":{"line":1,"hash":"0`, "another journal"}, {`"id":"run"`,
+			`"id":"walk"`, `the transaction "run"`},
 		{`"windows":[`, `"windows":[[],`, "counted by its limits"},
 		{`"purpose":"count"`, `"purpose":"counts"`, "holds less"},
-		{`"reserved":5`, `"reserved":4`, "holds less"}, {`"reserved":5,"spent":1`, `"reserved":5,"spent":0`,
+		{`"reserved":5`, `"reserved":4`, "holds less"}, {`"reserved":5,"spent":1`,
+			`"reserved":5,"spent":0`,
 			"holds less"},
 		{`"releases":[{`, `"releases":[{"plan":"00",`, "SHA-256"},
 		{`"epsilon":2`, `"epsilon":2.5`, "other terms"},
@@ -242,15 +247,20 @@ func TestForgedFiles(t *testing.T) {
 		"unique transaction": func(d map[string]any) {
 			list := d["transactions"].([]any)
 			d["transactions"] = append(list, map[string]any{"id": object(list[0])["id"], "lines": []any{
-				map[string]any{"purpose": "steps", "event": first(object(list[0])["lines"])["event"], "reserved": 1,
-					"spent": 0}}})
+				map[string]any{"purpose": "steps", "event": first(object(list[0])["lines"])["event"],
+					"reserved": 1,
+					"spent":    0}}})
 		},
 		"an ID and at least one line": func(d map[string]any) { object(d, "transactions", 0)["id"] = "" },
 		"number of a group of parts": func(d map[string]any) {
 			object(d, "transactions", 0)["groups"] = []int{7}
 		},
-		"the number of a group\"": func(d map[string]any) { object(d, "transactions", 0, "lines", 2)["group"] = 3 },
-		"a part of the group":     func(d map[string]any) { object(d, "transactions", 0, "lines", 2)["part"] = 2 },
+		"the number of a group\"": func(d map[string]any) {
+			object(d, "transactions", 0, "lines", 2)["group"] = 3
+		},
+		"a part of the group": func(d map[string]any) {
+			object(d, "transactions", 0, "lines", 2)["part"] = 2
+		},
 		"that the ledger's entries hold": func(d map[string]any) {
 			object(d, "transactions", 0, "lines", 0)["purpose"] = "walks"
 		},
@@ -307,10 +317,12 @@ func TestWhatALedgerRefuses(t *testing.T) {
 		"filter":        filtered.Validate(),
 		"Name":          second(CreateOn(t.Context(), &listed{}, Terms{Budget: budget})),
 		"Journal":       second(OpenOn(t.Context(), nil)),
-		"OpenOn.opts":   second(OpenOn(t.Context(), must[*listed](t)(onlyJournal(busy(t))), WithUnit("user"))),
+		"OpenOn.opts": second(OpenOn(t.Context(), must[*listed](t)(onlyJournal(busy(t))),
+			WithUnit("user"))),
 	} {
 		wrong := (*param.Error)(nil)
-		if !errors.As(err, &wrong) || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(what)) {
+		if !errors.As(err, &wrong) || !strings.Contains(strings.ToLower(err.Error()),
+			strings.ToLower(what)) {
 			t.Errorf("%s: got %v, want a *param.Error that names it", what, err)
 		}
 	}
@@ -346,7 +358,8 @@ func TestGuaranteeOfOneRow(t *testing.T) {
 		}
 	}
 	g := Guarantee{Epsilon: 1.5, Delta: 1e-6, Unit: "user", RowsPerUnit: 9}
-	if s := g.Units(); !strings.Contains(s, "at most 9") || !strings.Contains(s, "ε = 3, δ = 5.49e-06") {
+	if s := g.Units(); !strings.Contains(s, "at most 9") || !strings.Contains(s,
+		"ε = 3, δ = 5.49e-06") {
 		t.Error(s)
 	}
 	if s := (Guarantee{Unit: "user"}).Units(); s != "one user" {
@@ -433,7 +446,8 @@ func TestClosedJournals(t *testing.T) {
 	}
 }
 
-// TestJournalsOfAnotherName: a ledger is not opened under another name, whose budget it would spend.
+// TestJournalsOfAnotherName: a ledger is not opened under another name, whose budget it would
+// spend.
 func TestJournalsOfAnotherName(t *testing.T) {
 	m := &memory{journals: map[string]*memoryLines{}}
 	s := NewStore(m)
@@ -460,8 +474,8 @@ func TestJournalsOfAnotherName(t *testing.T) {
 	}
 }
 
-// TestTwoHandlesOfOneLine: a line reserved once and asked for twice gives no use twice, although its
-// entry holds further uses.
+// TestTwoHandlesOfOneLine: a line reserved once and asked for twice gives no use twice, although
+// its entry holds further uses.
 func TestTwoHandlesOfOneLine(t *testing.T) {
 	journal := must[*Ledger](t)(CreateOn(t.Context(), &listed{}, Terms{Name: "people",
 		Budget: journalBudget}))
@@ -489,7 +503,8 @@ func TestTwoHandlesOfOneLine(t *testing.T) {
 // TestGuaranteeOfAFilter: the guarantee of a filter is its budget, also when it is read.
 func TestGuaranteeOfAFilter(t *testing.T) {
 	l := New(journalBudget, WithFilter(40))
-	must[*Reservation](t)(l.Reserve("x", accountant.PoissonSampled{Probability: 0.1, Event: journalEvent}, 1))
+	must[*Reservation](t)(l.Reserve("x", accountant.PoissonSampled{Probability: 0.1,
+		Event: journalEvent}, 1))
 	g := l.Guarantee()
 	var back Guarantee
 	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &back); err != nil {

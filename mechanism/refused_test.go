@@ -57,7 +57,10 @@ func TestDrawsThatNoEventCovers(t *testing.T) {
 			func(g *Grant) error { return g.Laplace(1.001, part(1, 0x1p-20)) }},
 		{"Laplace under a Gaussian", normal, func(g *Grant) error { return g.Laplace(1, part(1, 1)) }},
 		{"no sum", normal, func(g *Grant) error { return g.Release(1, Part{Std: 1}) }},
-		{"a zero sum", normal, func(g *Grant) error { return g.Release(1, Part{Sum: new(FixedSum), Std: 1}) }},
+		{"a zero sum", normal, func(g *Grant) error {
+			return g.Release(1, Part{Sum: new(FixedSum),
+				Std: 1})
+		}},
 		{"a sum and units", normal, gradient(Gradient{Sensitivity: 1, NoiseMultiplier: 1, Sum: one,
 			Units: units, Unit: 1})},
 		{"a unit without units", normal, gradient(Gradient{Sensitivity: 1, NoiseMultiplier: 1, Sum: one,
@@ -141,9 +144,9 @@ func TestTermsOfNestedEvents(t *testing.T) {
 	}
 }
 
-// TestSumsInUnits: a gradient in whole units is released as the sum that it states, with and without
-// what is carried, and its noise class is exact. A float32 sum is not exact. One of the twelve draws
-// is zero with probability 3e-7, and the noise is too large with probability 1e-50.
+// TestSumsInUnits: a gradient in whole units is released as the sum that it states, with and
+// without what is carried, and its noise class is exact. A float32 sum is not exact. One of the
+// twelve draws is zero with probability 3e-7, and the noise is too large with probability 1e-50.
 func TestSumsInUnits(t *testing.T) {
 	for _, c := range []struct {
 		spec  Gradient
@@ -180,7 +183,8 @@ func TestSumsInUnits(t *testing.T) {
 	}
 	grid, std := terms{}.gradientNoise(3, 2, 16)
 	_, opposite := terms{opposite: true}.gradientNoise(3, 2, 16)
-	if math.Abs(std-2*(3+4*grid)) > 1e-12 || math.Abs(opposite-2*(3+8*grid)) > 1e-12 || opposite <= std {
+	if math.Abs(std-2*(3+4*grid)) > 1e-12 || math.Abs(opposite-2*(3+8*grid)) > 1e-12 ||
+		opposite <= std {
 		t.Errorf("noise %v, and %v for opposite rows, want %v and %v", std, opposite, 2*(3+4*grid),
 			2*(3+8*grid))
 	}
@@ -223,7 +227,8 @@ func TestGrids(t *testing.T) {
 		std   float64
 		parts bool
 		fits  bool
-	}{{0x1p43, false, true}, {0x1.01p43, false, false}, {0x1p23, true, true}, {0x1.01p23, true, false}} {
+	}{{0x1p43, false, true}, {0x1.01p43, false, false}, {0x1p23, true, true}, {0x1.01p23, true,
+		false}} {
 		if err := CheckCountNoise("x", c.std, c.parts); (err == nil) != c.fits {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -294,16 +299,25 @@ func TestForgedInclusions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, change := range map[string]func(j *inclusionsJSON){
-		"":                         func(*inclusionsJSON) {},
-		"rows of three grants":     func(j *inclusionsJSON) { j.Rows = make([][]int32, 3) },
-		"rows out of order":        func(j *inclusionsJSON) { j.Rows = [][]int32{{1, 0}, nil} },
-		"no grant":                 func(j *inclusionsJSON) { j.Grants = 0 },
-		"a negative grant":         func(j *inclusionsJSON) { j.Grants = -1 },
-		"too many grants":          func(j *inclusionsJSON) { j.Grants = mostGrants + 1 },
-		"too many rows":            func(j *inclusionsJSON) { j.N = []byte{1, 0, 0, 0, 0, 1, 0, 0} },
-		"a probability above 1":    func(j *inclusionsJSON) { j.Bits = []byte{0, 0, 0, 0, 0, 0, 0, 0x40} },
-		"a negative probability":   func(j *inclusionsJSON) { j.Bits = []byte{0, 0, 0, 0, 0, 0, 0xf0, 0xbf} },
-		"a probability of NaN":     func(j *inclusionsJSON) { j.Bits = []byte{1, 0, 0, 0, 0, 0, 0xf8, 0x7f} },
+		"":                     func(*inclusionsJSON) {},
+		"rows of three grants": func(j *inclusionsJSON) { j.Rows = make([][]int32, 3) },
+		"rows out of order":    func(j *inclusionsJSON) { j.Rows = [][]int32{{1, 0}, nil} },
+		"no grant":             func(j *inclusionsJSON) { j.Grants = 0 },
+		"a negative grant":     func(j *inclusionsJSON) { j.Grants = -1 },
+		"too many grants":      func(j *inclusionsJSON) { j.Grants = mostGrants + 1 },
+		"too many rows":        func(j *inclusionsJSON) { j.N = []byte{1, 0, 0, 0, 0, 1, 0, 0} },
+		"a probability above 1": func(j *inclusionsJSON) {
+			j.Bits = []byte{0, 0, 0, 0, 0, 0, 0,
+				0x40}
+		},
+		"a negative probability": func(j *inclusionsJSON) {
+			j.Bits = []byte{0, 0, 0, 0, 0, 0, 0xf0,
+				0xbf}
+		},
+		"a probability of NaN": func(j *inclusionsJSON) {
+			j.Bits = []byte{1, 0, 0, 0, 0, 0, 0xf8,
+				0x7f}
+		},
 		"a short key":              func(j *inclusionsJSON) { j.Key = j.Key[1:] },
 		"a short number of rows":   func(j *inclusionsJSON) { j.N = j.N[1:] },
 		"a short probability bits": func(j *inclusionsJSON) { j.Bits = j.Bits[1:] },
@@ -318,7 +332,8 @@ func TestForgedInclusions(t *testing.T) {
 			t.Errorf("%q: %v", what, err)
 		}
 	}
-	y := &Inclusions{&hiddenInclusions{&inclusions{n: 9, grants: 2, rows: [][]int32{{0, 3, 5}, {4, 8}}}}}
+	y := &Inclusions{&hiddenInclusions{&inclusions{n: 9, grants: 2, rows: [][]int32{{0, 3, 5}, {4,
+		8}}}}}
 	if got := cellsOf(y, 3, 8); !slices.EqualFunc(got, [][2]int{{3, 0}, {4, 1}, {5, 0}},
 		func(a, b [2]int) bool { return a == b }) {
 		t.Errorf("rows 3 to 7 are %v", got)
@@ -356,7 +371,8 @@ func TestResumedRuns(t *testing.T) {
 	}
 	again := Begin(t.Context(), back)
 	b, err := again.Resume("counts", e)
-	if err != nil || b.Remaining() != 2 || b.Event() != accountant.Event(e) || !b.On(back) || b.On(l) ||
+	if err != nil || b.Remaining() != 2 || b.Event() != accountant.Event(e) || !b.On(back) ||
+		b.On(l) ||
 		b.On(nil) {
 		t.Fatalf("resumed: %v, %v", b, err)
 	}
@@ -401,7 +417,8 @@ func TestForgedSums(t *testing.T) {
 	for what, n := range map[string]note{
 		"a negative number of parts": {Of: -1}, "parts of nothing": {Parts: []int{0}},
 		"a mask of nothing": {Mask: []byte{1}}, "too long a mask": {Of: 8, Mask: []byte{1, 0}},
-		"a part that does not exist": {Of: 8, Parts: []int{8}}, "a negative part": {Of: 8, Parts: []int{-1}},
+		"a part that does not exist": {Of: 8, Parts: []int{8}}, "a negative part": {Of: 8,
+			Parts: []int{-1}},
 		"a part twice":   {Of: 8, Parts: []int{3, 3}},
 		"a masked part ": {Of: 7, Mask: []byte{0x80}},
 		"a part in both": {Of: 8, Parts: []int{0}, Mask: []byte{1}},
@@ -410,7 +427,8 @@ func TestForgedSums(t *testing.T) {
 			t.Errorf("%s: %+v, %v", what, u, err)
 		}
 	}
-	if u, err := (note{Of: 9, Mask: []byte{0x81, 1}}).units(); err != nil || u.who != records.UnitRecord ||
+	if u, err := (note{Of: 9, Mask: []byte{0x81, 1}}).units(); err != nil ||
+		u.who != records.UnitRecord ||
 		len(u.parts.held) != 3 || !u.parts.held[7] || !u.parts.held[8] {
 		t.Errorf("a mask: %+v, %v", u, err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestColumnsOfTicksAreReadAsRows: columns of moments, lengths of time and wide whole numbers equal,
-// in each form, the frame that the same values make row by row. Whatever the values are, encoded
-// rows stay within their bounds.
+// TestColumnsOfTicksAreReadAsRows: columns of moments, lengths of time and wide whole numbers
+// equal, in each form, the frame that the same values make row by row. Whatever the values are,
+// encoded rows stay within their bounds.
 func TestColumnsOfTicksAreReadAsRows(t *testing.T) {
 	day := func(y int) time.Time { return time.Date(y, 1, 2, 3, 4, 5, 6, time.UTC) }
 	s := must(records.NewSchema(
@@ -24,11 +24,14 @@ func TestColumnsOfTicksAreReadAsRows(t *testing.T) {
 	nan := math.NaN()
 	numbers := []float64{nan, math.Inf(1), math.Inf(-1), 1e300, -1e300, 0, 1.5, 1e9, 1.2e9}
 	whole := []int64{math.MaxInt64, math.MinInt64, 0, 7, -7, 1 << 40, 1_000_000_000, 60, 61}
-	texts := []string{"", "2010-05-06", "1h30m", " 12 ", "nonsense", "-3", "2e400", "2001-01-02T03:04:05Z",
+	texts := []string{"", "2010-05-06", "1h30m", " 12 ", "nonsense", "-3", "2e400",
+		"2001-01-02T03:04:05Z",
 		"9999999999999999999999"}
 	missing := []bool{false, true, false, false, true, false, false, false, false}
-	codes, dictionary := []int32{0, 1, 2, -1, 99, 3, 3, 2, 1}, []string{"5", " 2015-01-01 ", "bad", "90"}
-	for name, v := range map[string]records.Values{"numbers": {Numbers: numbers}, "whole": {Whole: whole},
+	codes, dictionary := []int32{0, 1, 2, -1, 99, 3, 3, 2, 1}, []string{"5", " 2015-01-01 ", "bad",
+		"90"}
+	for name, v := range map[string]records.Values{"numbers": {Numbers: numbers},
+		"whole": {Whole: whole},
 		"texts": {Texts: texts}, "codes": {Codes: codes, Dictionary: dictionary}} {
 		for _, with := range []bool{false, true} {
 			rows := make([][]any, len(missing))
@@ -52,7 +55,8 @@ func TestColumnsOfTicksAreReadAsRows(t *testing.T) {
 			}
 			got := must(records.FromColumns(s, v, v, v, v))(t)
 			if want := must(records.FromValues(s, rows...))(t); !sameFrame(got, want) {
-				t.Errorf("%s, missing %t: the frame of columns is\n%v\nthat of rows is\n%v", name, with, got, want)
+				t.Errorf("%s, missing %t: the frame of columns is\n%v\nthat of rows is\n%v", name, with, got,
+					want)
 			}
 			inBounds(t, name, got)
 		}
@@ -96,7 +100,8 @@ func TestGroupsOfDataThatFail(t *testing.T) {
 	if p, err := records.GroupBy(ending{d}, []int{1, 1, 2, 2}, 2); !errors.Is(err, records.ErrData) {
 		t.Errorf("got %v, %v, want %v", p, err, records.ErrData)
 	}
-	if p, err := records.GroupBy(struct{ records.Data }{d}, []int{1, 1, 2, 2}, 2); err != nil || p.Len() != 2 {
+	if p, err := records.GroupBy(struct{ records.Data }{d}, []int{1, 1, 2, 2}, 2); err != nil ||
+		p.Len() != 2 {
 		t.Errorf("got %v, %v, want two persons", p, err)
 	}
 }

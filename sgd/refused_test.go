@@ -71,8 +71,8 @@ func TestTrainersPrintAsPrivate(t *testing.T) {
 	}
 }
 
-// TestForgedStates: a state with numbers that are not finite, or with an impossible number of steps,
-// is refused and changes nothing.
+// TestForgedStates: a state with numbers that are not finite, or with an impossible number of
+// steps, is refused and changes nothing.
 func TestForgedStates(t *testing.T) {
 	cfg := with(nil, 0.5, 2)
 	cfg.Optimizer = sgd.Adam(0.1)
@@ -95,9 +95,11 @@ func TestForgedStates(t *testing.T) {
 	nan, inf := math.Float32bits(float32(math.NaN())), math.Float32bits(float32(math.Inf(1)))
 	for what, state := range map[string][]byte{
 		"a moment that is no number": put(8, nan), "an infinite moment": put(12, inf),
-		"an average that is no number": put(len(good)-4, nan), "an infinite average": put(len(good)-8, inf),
-		"a negative step": put(4, 1<<31), "a huge step": put(4, 1), "no state": nil, "too short": good[1:],
-		"too long": append(append([]byte(nil), good...), 0),
+		"an average that is no number": put(len(good)-4, nan), "an infinite average": put(len(good)-8,
+			inf),
+		"a negative step": put(4, 1<<31), "a huge step": put(4, 1), "no state": nil,
+		"too short": good[1:],
+		"too long":  append(append([]byte(nil), good...), 0),
 	} {
 		if err := same.SetState(state); err == nil {
 			t.Errorf("%s is accepted", what)

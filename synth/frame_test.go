@@ -74,7 +74,8 @@ func TestRunsThatAreRefused(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	soon := errors.New("too few records")
-	judged := deedOf(t, records.Binary(2), deed{run: d.run, judge: func(*Run) error { return soon }}, use)
+	judged := deedOf(t, records.Binary(2), deed{run: d.run, judge: func(*Run) error { return soon }},
+		use)
 	replace := deedBudget
 	replace.Relation = accountant.ReplaceOne
 	other := bits(t, 1)
@@ -85,17 +86,20 @@ func TestRunsThatAreRefused(t *testing.T) {
 		ctx  context.Context
 		want error // nil: a *param.Error
 	}{
-		"no ledger":                     {rows, nil, other, t.Context(), nil},
-		"another relation":              {rows, ledger.New(replace), other, t.Context(), nil},
-		"persons on a ledger of rows":   {persons, ledger.New(deedBudget), grouped, t.Context(), nil},
-		"persons for a plan of rows":    {rows, ledger.New(deedBudget), grouped, t.Context(), nil},
-		"rows for a plan of persons":    {persons, ledger.New(deedBudget, ledger.WithUnit(records.UnitUser)), other, t.Context(), nil},
-		"what the system predicts":      {judged, ledger.New(deedBudget), other, t.Context(), soon},
-		"a context that ended":          {rows, ledger.New(deedBudget), other, stopped, context.Canceled},
-		"records of users for one row":  {rows, ledger.New(deedBudget), records.WithUnit(other, records.UnitUser), t.Context(), nil},
-		"no data":                       {rows, ledger.New(deedBudget), nil, t.Context(), nil},
-		"the zero plan":                 {&Program{}, ledger.New(deedBudget), other, t.Context(), nil},
-		"a budget that is already used": {rows, ledger.New(accountant.Budget{Epsilon: 0.1, Delta: 1e-5}), other, t.Context(), accountant.ErrBudgetExceeded},
+		"no ledger":                   {rows, nil, other, t.Context(), nil},
+		"another relation":            {rows, ledger.New(replace), other, t.Context(), nil},
+		"persons on a ledger of rows": {persons, ledger.New(deedBudget), grouped, t.Context(), nil},
+		"persons for a plan of rows":  {rows, ledger.New(deedBudget), grouped, t.Context(), nil},
+		"rows for a plan of persons": {persons, ledger.New(deedBudget,
+			ledger.WithUnit(records.UnitUser)), other, t.Context(), nil},
+		"what the system predicts": {judged, ledger.New(deedBudget), other, t.Context(), soon},
+		"a context that ended":     {rows, ledger.New(deedBudget), other, stopped, context.Canceled},
+		"records of users for one row": {rows, ledger.New(deedBudget), records.WithUnit(other,
+			records.UnitUser), t.Context(), nil},
+		"no data":       {rows, ledger.New(deedBudget), nil, t.Context(), nil},
+		"the zero plan": {&Program{}, ledger.New(deedBudget), other, t.Context(), nil},
+		"a budget that is already used": {rows, ledger.New(accountant.Budget{Epsilon: 0.1, Delta: 1e-5}),
+			other, t.Context(), accountant.ErrBudgetExceeded},
 	} {
 		_, err := c.p.FitOn(c.ctx, c.l, c.data)
 		wrong := (*param.Error)(nil)
@@ -180,11 +184,13 @@ func TestStagesOfParts(t *testing.T) {
 	}
 	replace := deedBudget
 	replace.Relation = accountant.ReplaceOne
-	for what, s := range map[string]Stage{"moves that nobody covers": {Purpose: "a", Event: normal, Count: 1,
+	for what, s := range map[string]Stage{"moves that nobody covers": {Purpose: "a", Event: normal,
+		Count: 1,
 		Parts: 2}, "no purpose": {Event: normal, Count: 1}, "no event": {Purpose: "a", Count: 1},
-		"no count":             {Purpose: "a", Event: normal},
-		"once, twice":          {Purpose: "a", Event: normal, Count: 2, Once: true},
-		"once in two parts":    {Purpose: "a", Event: normal, Count: 1, Parts: 2, MovesCovered: true, Once: true},
+		"no count":    {Purpose: "a", Event: normal},
+		"once, twice": {Purpose: "a", Event: normal, Count: 2, Once: true},
+		"once in two parts": {Purpose: "a", Event: normal, Count: 1, Parts: 2, MovesCovered: true,
+			Once: true},
 		"once in two lanes":    {Purpose: "a", Event: normal, Count: 1, Lanes: 2, Once: true},
 		"once without a noise": {Purpose: "a", Event: accountant.Pure{Epsilon: 1}, Count: 1, Once: true},
 		"negative parts":       {Purpose: "a", Event: normal, Count: 1, Parts: -1},
@@ -195,7 +201,8 @@ func TestStagesOfParts(t *testing.T) {
 		}
 	}
 	same := Stage{Purpose: "a", Event: normal, Count: 1}
-	if _, err := NewProgram("deed", records.Binary(2), deedBudget, []Stage{same, same}, deed{}); err == nil {
+	if _, err := NewProgram("deed", records.Binary(2), deedBudget, []Stage{same, same},
+		deed{}); err == nil {
 		t.Error("two stages have one purpose")
 	}
 }
@@ -232,7 +239,8 @@ func TestOnceNotesItsNoise(t *testing.T) {
 				t.Fatal(err)
 			}
 			notes := l.Entries()[0].Notes
-			if slices.Contains(notes, ledger.RealNoise) != real || !slices.Contains(notes, ledger.ExactNoise) ||
+			if slices.Contains(notes, ledger.RealNoise) != real || !slices.Contains(notes,
+				ledger.ExactNoise) ||
 				std != 1 {
 				t.Errorf("the noise is %v of %v times the planned, inexact: %v", notes, std, real)
 			}
@@ -280,7 +288,10 @@ func TestForgedCheckpoints(t *testing.T) {
 		{"parts of the checkpoint", ErrFormat, func(_ *File, h *checkpointHeader) { h.Sections = -1 }},
 		{"", ErrPlan, func(_ *File, h *checkpointHeader) { h.Plan += "0" }},
 		{"unit", ErrPlan, func(_ *File, h *checkpointHeader) { h.Unit = records.UnitUser }},
-		{"", ledger.ErrOtherLedger, func(_ *File, h *checkpointHeader) { h.Ledger = &ledger.Kept{ID: "x"} }},
+		{"", ledger.ErrOtherLedger, func(_ *File,
+			h *checkpointHeader) {
+			h.Ledger = &ledger.Kept{ID: "x"}
+		}},
 		{"noise classes", ErrFormat, func(_ *File, h *checkpointHeader) { h.Classes = nil }},
 		{"unknown noise class", ErrFormat, func(_ *File, h *checkpointHeader) {
 			h.Classes[0] = []ledger.NoiseClass{"none"}
@@ -304,11 +315,13 @@ func TestForgedCheckpoints(t *testing.T) {
 			t.Fatal(err)
 		}
 		var forged strings.Builder
-		if err := errors.Join(f.Write(&forged), os.WriteFile(path, []byte(forged.String()), 0o600)); err != nil {
+		if err := errors.Join(f.Write(&forged), os.WriteFile(path, []byte(forged.String()),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 		before := drawn
-		if err := fit(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.why) || drawn != before {
+		if err := fit(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.why) ||
+			drawn != before {
 			t.Errorf("%q: got %v, want %v; %d draws", c.why, err, c.want, drawn-before)
 		}
 	}
@@ -324,7 +337,8 @@ func TestForgedCheckpoints(t *testing.T) {
 		t.Errorf("%d draws of %+v", drawn, e)
 	}
 	sum := &release{}
-	if err := errors.Join(sum.add(1, [][]float64{{1, 2}}), sum.add(2, [][]float64{{5, 7}})); err != nil ||
+	if err := errors.Join(sum.add(1, [][]float64{{1, 2}}), sum.add(2, [][]float64{{5,
+		7}})); err != nil ||
 		sum.made != 3 || sum.mean()[0][1] != 3 || sum.has([]int{3}) || !sum.has([]int{2}) {
 		t.Errorf("three shares: %+v, %v", sum, err)
 	}
@@ -333,8 +347,8 @@ func TestForgedCheckpoints(t *testing.T) {
 	}
 }
 
-// TestStoresRecordGenerators: a run on a ledger in a store has a transaction of its own, and its last
-// line names the plan.
+// TestStoresRecordGenerators: a run on a ledger in a store has a transaction of its own, and its
+// last line names the plan.
 func TestStoresRecordGenerators(t *testing.T) {
 	l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{Budget: deedBudget})
 	if err != nil {
@@ -349,7 +363,8 @@ func TestStoresRecordGenerators(t *testing.T) {
 		}
 	}
 	list := l.Releases()
-	if len(list) != 2 || list[0].Plan == "" || list[0].Plan != list[1].Plan || list[0].Artefact == "" ||
+	if len(list) != 2 || list[0].Plan == "" || list[0].Plan != list[1].Plan ||
+		list[0].Artefact == "" ||
 		list[0].Transaction == "" || list[0].Transaction == list[1].Transaction {
 		t.Errorf("the ledger records %+v", list)
 	}

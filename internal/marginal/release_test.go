@@ -58,8 +58,10 @@ func (ended) Range(int, int, *device.Batch) { panic("no rows today") }
 // the noise that their sensitivity asks for, and never from data that fail.
 func TestReleasesStateTheirEffect(t *testing.T) {
 	const z = 3.0
-	s := must(t, records.Integer("x", 0, 5000), records.Flag("f", "no", "yes"), records.Label("y", "a", "b"))
-	data, err := records.FromValues(s, []any{17, "no", "a"}, []any{4000, "yes", "b"}, []any{90, "yes", "b"})
+	s := must(t, records.Integer("x", 0, 5000), records.Flag("f", "no", "yes"), records.Label("y", "a",
+		"b"))
+	data, err := records.FromValues(s, []any{17, "no", "a"}, []any{4000, "yes", "b"}, []any{90, "yes",
+		"b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +123,8 @@ func TestReleasesStateTheirEffect(t *testing.T) {
 			}
 			tap = &watched{}
 			failing := ended{data}
-			if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), failing); !errors.Is(err,
+			if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget),
+				failing); !errors.Is(err,
 				records.ErrData) || len(tap.list) > 0 {
 				t.Errorf("%v %s of data that fail: %v, %d releases", r, name, err, len(tap.list))
 			}

@@ -83,7 +83,8 @@ func largestEffect(count func(rows ...[]uint16) [][]float64, sizes []int, r acco
 func TestSurveyEffect(t *testing.T) {
 	schemas := map[string][]records.Column{
 		"no class": {records.Flag("f", "no", "yes"), records.Categorical("c", "x", "y", "z")},
-		"a class":  {records.Flag("f", "no", "yes"), records.Flag("g", "no", "yes"), records.Label("y", "a", "b")},
+		"a class": {records.Flag("f", "no", "yes"), records.Flag("g", "no", "yes"), records.Label("y",
+			"a", "b")},
 		"a class only with one column": {records.Categorical("c", "x", "y"),
 			records.Label("y", "a", "b", "c")},
 	}

@@ -43,7 +43,8 @@ func main() {
 // command runs the program with the given arguments and returns its exit status.
 func command(ctx context.Context, args []string, out io.Writer) (code int, err error) {
 	flags := flag.NewFlagSet("mutation", flag.ContinueOnError)
-	pattern := flags.String("run", "", "plant the mutants, or run the tests of a sample, with matching names")
+	pattern := flags.String("run", "",
+		"plant the mutants, or run the tests of a sample, with matching names")
 	list := flags.Bool("list", false, "list mutants and run nothing")
 	limit := flags.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant")
 	file := flags.String("json", "", "write the results to this file")

@@ -31,7 +31,10 @@ func TestUndecidedSteps(t *testing.T) {
 	for name, c := range map[string]struct{ fast, exact func(entropy.Bits) int64 }{
 		"discrete Laplace": {func(b entropy.Bits) int64 { return DiscreteLaplace(0x1p-44*1.3, b) },
 			func(b entropy.Bits) int64 { return exactLaplaceOver(new(big.Rat).Inv(ratio(0x1p-44*1.3)), b) }},
-		"discrete Laplace over t": {func(b entropy.Bits) int64 { return discreteLaplaceOver(0x1p44+7, b) },
+		"discrete Laplace over t": {func(b entropy.Bits) int64 {
+			return discreteLaplaceOver(0x1p44+7,
+				b)
+		},
 			func(b entropy.Bits) int64 { return exactLaplaceOver(ratio(0x1p44+7), b) }},
 		"Laplace": {func(b entropy.Bits) int64 { return Laplace(0x1p44*1.1, b) },
 			func(b entropy.Bits) int64 {
@@ -69,7 +72,8 @@ func TestUndecidedSteps(t *testing.T) {
 		x, ok := l.tail(a)
 		e := newExponential(b)
 		kept := underTailExact(&e, newDigits(b.Uint64(), 64, b))
-		if y := min(e.floorAffineExact(new(big.Rat).Quo(s, r), offset, b), MaxSteps); ok != kept || ok && x != y {
+		if y := min(e.floorAffineExact(new(big.Rat).Quo(s, r), offset, b), MaxSteps); ok != kept || ok &&
+			x != y {
 			t.Fatalf("tail %d: got %d %t, want %d %t", i, x, ok, y, kept)
 		}
 		b.next = a.next
@@ -137,7 +141,8 @@ func TestUndecidedProbabilities(t *testing.T) {
 		t.Error("a probability below 2^-57")
 	}
 	// Index 0 is 2 behind, so it is accepted with probability exp(−1.5·2/2). Otherwise index 1 is.
-	for _, utilities := range [][]int64{{0, 2}, {-lots, 2 - lots}, {math.MaxInt64 - 2, math.MaxInt64}} {
+	for _, utilities := range [][]int64{{0, 2}, {-lots, 2 - lots}, {math.MaxInt64 - 2,
+		math.MaxInt64}} {
 		words := wordsOf(ratio(1.5), 2)
 		for want, d := range []int64{-1, 1} {
 			src := &given{slices.Concat([]uint64{0}, changedAt(words, 1, d), []uint64{1 << 63, 0})}
@@ -196,7 +201,8 @@ func TestSamplesOfRows(t *testing.T) {
 		var counts [n]int
 		for range rounds {
 			list := draw()
-			if list[0] != -1 || !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) ||
+			if list[0] != -1 || !slices.IsSorted(list) ||
+				len(slices.Compact(slices.Clone(list))) != len(list) ||
 				size >= 0 && len(list) != size+1 || len(list) > 1 && (list[1] < 0 || list[len(list)-1] >= n) {
 				t.Fatalf("%s: %v", name, list)
 			}
@@ -211,7 +217,10 @@ func TestSamplesOfRows(t *testing.T) {
 		}
 	}
 	for _, size := range []int{0, 1, 4, 5, 20, 39, 40} {
-		check("subset", float64(size)/n, size, func() []int32 { return Subset(n, size, src, []int32{-1}) })
+		check("subset", float64(size)/n, size, func() []int32 {
+			return Subset(n, size, src,
+				[]int32{-1})
+		})
 		check("scan", float64(size)/n, size, func() []int32 { return scan(n, size, src, []int32{-1}) })
 		check("floyd", float64(size)/n, size, func() []int32 { return floyd(n, size, src, []int32{-1}) })
 	}
