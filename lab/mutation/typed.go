@@ -10,49 +10,55 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 )
 
-// changesOf returns all changes of a package in the files whose names match.
-func changesOf(dir string, files *regexp.Regexp) (all []change, err error) {
-	set := token.NewFileSet()
-	var names []string
-	var trees []*ast.File
+// changed returns all changes of a package in the files whose names match, and the texts of these
+// files with all changes built in, by path.
+func changed(dir string, files *regexp.Regexp, skipped map[string]bool) (all []change,
+	texts map[string]string, err error) {
+	set, trees := token.NewFileSet(), map[string]*ast.File{}
 	compiled, exports, err := listed(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range compiled {
-		tree, err := parser.ParseFile(set, filepath.Join(dir, name), nil, 0)
-		if err != nil {
-			return nil, err
+		path := filepath.Join(dir, name)
+		if trees[path], err = parser.ParseFile(set, path, nil, 0); err != nil {
+			return nil, nil, err
 		}
-		names, trees = append(names, name), append(trees, tree)
 	}
 	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{},
-		Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
+		Uses: map[*ast.Ident]types.Object{}}
 	checker := types.Config{Importer: importer.ForCompiler(set, "gc",
 		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
-	of, err := checker.Check("checked", set, trees, info)
-	if err != nil {
-		return nil, err
+	paths := slices.Sorted(maps.Keys(trees))
+	var list []*ast.File
+	for _, path := range paths {
+		list = append(list, trees[path])
 	}
-	for i, tree := range trees {
-		if !files.MatchString(names[i]) {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join(dir, names[i]))
+	if _, err := checker.Check("checked", set, list, info); err != nil {
+		return nil, nil, err
+	}
+	texts = map[string]string{filepath.Join(dir, "zz_mutants.go"): "package " + list[0].Name.Name +
+		support}
+	for i, path := range paths {
+		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		f := &finder{set: set, text: string(text), info: info, of: of}
-		ast.Inspect(tree, func(n ast.Node) bool { return n == nil || f.visit(n) })
-		all = append(all, f.found...)
+		if files.MatchString(filepath.Base(path)) {
+			f := &finder{set: set, text: string(text), info: info, all: &all, skipped: skipped}
+			ast.Inspect(list[i], func(n ast.Node) bool { return n == nil || f.visit(n) })
+			texts[path] = f.mutated()
+		}
 	}
-	return all, nil
+	return all, texts, nil
 }
 
 // listed returns the names of a package's files for this processor, and the compiled packages that
