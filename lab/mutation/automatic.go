@@ -23,6 +23,7 @@ type automatic struct {
 	tests    []string       // folders of the tests
 	chosen   *regexp.Regexp // names of the tests
 	files    *regexp.Regexp
+	limit    time.Duration // for one test, without a change
 	sample   int
 	seed     uint64
 	out      io.Writer
@@ -134,8 +135,8 @@ func (a *automatic) probes(ctx context.Context) (all []probe, err error) {
 		for _, p.name = range strings.Fields(string(names)) {
 			trace, start := filepath.Join(a.scratch, "trace"), time.Now()
 			if os.Remove(trace); !a.chosen.MatchString(p.name) ||
-				p.execute(ctx, []string{p.name}, time.Minute, "MUTANT_TRACE="+trace) != nil {
-				continue // a test that cannot be run by itself
+				p.execute(ctx, []string{p.name}, a.limit, "MUTANT_TRACE="+trace) != nil {
+				continue // a test that cannot be run by itself, or takes too long
 			}
 			p.took, p.reaches = time.Since(start), map[string]bool{}
 			text, _ := os.ReadFile(trace) // there is none if nothing was reached

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestAutomatic plants every change of a small module: a test detects the one in the function that
@@ -45,6 +46,7 @@ func TestNoise(t *testing.T) {
 	var out bytes.Buffer
 	a := &automatic{root: root, in: ".", tests: []string{"."}, chosen: regexp.MustCompile(""),
 		files:  regexp.MustCompile(""),
+		limit:  time.Minute,
 		sample: 1000, out: &out}
 	if err := a.run(t.Context()); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,8 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	pattern := flags.String("run", "",
 		"plant the mutants, or run the tests of a sample, with matching names")
 	list := flags.Bool("list", false, "list mutants and run nothing")
-	limit := flags.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant")
+	limit := flags.Duration("timeout", 3*time.Minute,
+		"limit for the tests of one mutant, or for one test of a sample")
 	file := flags.String("json", "", "write the results to this file")
 	sample := flags.Int("sample", 0, "plant so many random changes of -package instead")
 	seed := flags.Uint64("seed", 1, "choose the random changes")
@@ -72,7 +73,7 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 			return 2, fmt.Errorf("-files: %w", err)
 		}
 		a := &automatic{root: root, in: *in, tests: strings.Split(cmp.Or(*by, *in), ","),
-			chosen: name, files: only, sample: *sample, seed: *seed, out: out}
+			chosen: name, files: only, limit: *limit, sample: *sample, seed: *seed, out: out}
 		return 0, a.run(ctx)
 	}
 	t, err := readTree(root)
