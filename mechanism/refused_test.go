@@ -145,9 +145,10 @@ func TestTermsOfNestedEvents(t *testing.T) {
 }
 
 // TestSumsInUnits: a gradient in whole units is released as the sum that it states, with and
-// without what is carried, and its noise class is exact. A float32 sum is not exact. One of the
-// twelve draws is zero with probability 3e-7, and the noise is too large with probability 1e-50.
+// without what is carried, and its noise class is exact. A float32 sum is not exact. The noise is
+// too large, or always zero, with probability below 1e-50.
 func TestSumsInUnits(t *testing.T) {
+	noise := 0.0
 	for _, c := range []struct {
 		spec  Gradient
 		want  []float64
@@ -172,7 +173,7 @@ func TestSumsInUnits(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, want := range c.want { // the noise is below 2^-16
-				if math.Abs(got[i]-want) > 0x1p-16 || got[i] == want {
+				if noise += math.Abs(got[i] - want); math.Abs(got[i]-want) > 0x1p-16 {
 					t.Errorf("%+v: coordinate %d is %v, want %v and noise", c.spec, i, got[i], want)
 				}
 			}
@@ -180,6 +181,9 @@ func TestSumsInUnits(t *testing.T) {
 				t.Errorf("%+v: the noise is %v, want %v", c.spec, class, c.class)
 			}
 		}
+	}
+	if noise == 0 {
+		t.Error("no noise is added")
 	}
 	grid, std := terms{}.gradientNoise(3, 2, 16)
 	_, opposite := terms{opposite: true}.gradientNoise(3, 2, 16)
@@ -501,6 +505,42 @@ func TestFarthestOfLargeCounts(t *testing.T) {
 			if got, err := g.Farthest(counts, answers); err != nil || got != 0 {
 				t.Errorf("%d of answers %v and counts %v is the farthest (%v)", got, answers, counts.Exact(),
 					err)
+			}
+		}
+	}
+}
+
+// TestDrawsInPlace: noise replaces the values that are drawn over. One of the nine draws is zero
+// with probability 1e-9.
+func TestDrawsInPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		e    accountant.Event
+		draw func(g *Grant, values []int64) error
+	}{
+		"discrete Gaussian": {accountant.DiscreteGaussian{Sigma: 1 << 32, Sensitivity: 1},
+			func(g *Grant, values []int64) error { return g.DiscreteGaussian(values, values) }},
+		"discrete Laplace": {accountant.DiscreteLaplace{A: 0x1p-32, Sensitivity: 1},
+			func(g *Grant, values []int64) error { return g.DiscreteLaplace(values, values) }},
+		"Laplace": {accountant.Pure{Epsilon: 1}, func(g *Grant, values []int64) error {
+			s, out := NewFixedSum(len(values), 1), make([]float64, len(values))
+			for i, v := range values {
+				s.AddInt(i, v)
+				out[i] = float64(v)
+			}
+			err := g.Laplace(0.5, Part{Sum: s, Std: 1 << 32, Out: out})
+			for i, v := range out {
+				values[i] = int64(v)
+			}
+			return err
+		}},
+	} {
+		values := []int64{7, -5, 3}
+		if err := c.draw(grantOf(t, c.e), values); err != nil {
+			t.Fatal(name, err)
+		}
+		for i, v := range []int64{7, -5, 3} {
+			if values[i] == v || values[i]-v > 1<<40 || v-values[i] > 1<<40 {
+				t.Errorf("%s: value %d is released as %d", name, v, values[i])
 			}
 		}
 	}
