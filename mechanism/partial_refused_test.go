@@ -75,6 +75,16 @@ func TestRecordsThatSumsRefuse(t *testing.T) {
 		opened.Sums()[0].Exact()[0] != before[0] {
 		t.Error("sums of a shard take records")
 	}
+	added, begun := of(t, p, 3), empty(p)
+	if err := begun.Begin("one"); err != nil {
+		t.Fatal(err)
+	}
+	for what, a := range map[string]*mechanism.Partial{"of a shard": opened, "of records": added,
+		"that have begun": begun} {
+		if wrong := (*param.Error)(nil); !errors.As(a.Begin("two"), &wrong) {
+			t.Errorf("sums %s begin another shard", what)
+		}
+	}
 	if opened.ID() != p || !opened.Like(of(t, p, 2)) || opened.Like(of(t, pass(t, "others"), 2)) {
 		t.Error("sums are of their pass")
 	}

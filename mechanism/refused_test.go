@@ -138,9 +138,18 @@ func TestTermsOfNestedEvents(t *testing.T) {
 	if !math.IsNaN(math.NaN()) || squaredEffect(math.NaN()) != 0 {
 		t.Error("a multiplier that is no number has an effect")
 	}
-	g := grantOf(t, accountant.SampledSum{Probability: 0.5, NoiseMultiplier: 2})
-	if e := g.SumEffect(1, 1.5, 2); e != 0.75 {
-		t.Errorf("under add-or-remove-one a sum has effect %v, want 0.75", e)
+	sum := accountant.SampledSum{Probability: 0.5, NoiseMultiplier: 2}
+	replace := testBudget()
+	replace.Relation = accountant.ReplaceOne
+	for want, l := range map[float64]*ledger.Ledger{0.75: ledger.New(testBudget()),
+		3: ledger.New(replace)} {
+		g, err := Begin(t.Context(), l).Spend("test", sum)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := g.SumEffect(3, 1.5, 2); e != want {
+			t.Errorf("under %v a sum of rows of norm 3 has effect %v, want %v", l.Relation(), e, want)
+		}
 	}
 }
 
@@ -488,9 +497,17 @@ func TestForgedSums(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := append([]byte{byte(len(text)), byte(len(text) >> 8), 0, 0}, text...)
-	if _, _, err := openNote(k, []byte("label"), about); !errors.Is(err, ErrSealed) {
+	noted := func(text []byte) []byte {
+		return append([]byte{byte(len(text)), byte(len(text) >> 8), 0, 0}, text...)
+	}
+	if _, _, err := openNote(k, []byte("label"), noted(text)); !errors.Is(err, ErrSealed) {
 		t.Errorf("a note that is no JSON: %v", err)
+	}
+	if text, err = k.SealBytes([]byte("label"), []byte(`{"of":8,"parts":[3,3]}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := openNote(k, []byte("label"), noted(text)); !errors.Is(err, ErrSealed) {
+		t.Errorf("a note of a part twice: %v", err)
 	}
 }
 
