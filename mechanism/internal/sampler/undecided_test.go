@@ -191,7 +191,7 @@ func TestUndecidedBits(t *testing.T) {
 }
 
 // TestSamplesOfRows: samples are sorted subsets of the rows, and every row is as likely. Each of
-// the 1,080 comparisons would fail by chance with probability 6e-10, at a limit of 6.2 standard
+// the 1,107 comparisons would fail by chance with probability 6e-10, at a limit of 6.2 standard
 // deviations, if the seed were not fixed.
 func TestSamplesOfRows(t *testing.T) {
 	src := rand.New(rand.NewPCG(3, 4))
@@ -210,10 +210,16 @@ func TestSamplesOfRows(t *testing.T) {
 				counts[row]++
 			}
 		}
+		total := 0.0
 		for row, c := range counts {
+			total += float64(c)
 			if z := (float64(c) - rounds*p) / math.Sqrt(rounds*p*(1-p)+1e-9); math.Abs(z) > 6.2 {
 				t.Errorf("%s: row %d is in %d samples, want about %v", name, row, c, rounds*p)
 			}
+		}
+		all := n * rounds * p
+		if z := (total - all) / math.Sqrt(all*(1-p)+1e-9); math.Abs(z) > 6.2 {
+			t.Errorf("%s: %v rows are in the samples, want about %v", name, total, all)
 		}
 	}
 	for _, size := range []int{0, 1, 4, 5, 20, 39, 40} {
