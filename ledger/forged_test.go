@@ -151,13 +151,17 @@ func TestForgedSnapshots(t *testing.T) {
 		o.shared.journal.lines = &shortened{listed: &listed{lines}}
 		return o, o.shared.refresh()
 	}
+	walk := Transaction{ID: "walk", Lines: []Line{{Purpose: "walk", Event: journalEvent, Count: 4}}}
+	walked := must[[]*Reservation](t)(l.ReserveAll(walk))
 	early := &listed{slices.Clone(j.lines)}
+	walk.ID = "later"
+	must[[]*Reservation](t)(l.ReserveAll(walk))
 	run := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "run",
 		Groups: []Parts{{Purpose: "parts", N: 2}},
 		Lines: []Line{{Purpose: "run", Event: journalEvent, Count: 6, Taken: 1},
 			{Purpose: "part", Event: journalEvent, Count: 3, Group: 1, Part: 1, Taken: 1}}}))
 	for range 2 {
-		if err := errors.Join(run[0].Spend(), run[1].Spend()); err != nil {
+		if err := errors.Join(run[0].Spend(), run[1].Spend(), walked[0].Spend()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -179,13 +183,21 @@ func TestForgedSnapshots(t *testing.T) {
 		!reflect.DeepEqual(o.Entries(), l.Entries()) {
 		t.Errorf("after the snapshot: %q, %v, %+v", o.NotPrivate(), o.Releases(), o.Entries())
 	}
+	for id, taken := range map[string]bool{"run": true, "walk": true, "later": false} {
+		p, same := o.transaction(id), l.transaction(id)
+		if p == nil || p.lines[0].spent != same.lines[0].spent || p.lines[0].spent > 0 != taken ||
+			p.lines[0].entry.owned != same.lines[0].entry.owned ||
+			p.lines[0].entry.ownedSpent != same.lines[0].entry.ownedSpent {
+			t.Errorf("after the snapshot the transaction %q differs: %+v", id, p)
+		}
+	}
 	text := string(last[0].Text)
 	spent := text[strings.Index(text, `"transactions":[`):]
 	spent = spent[strings.Index(spent, `"spent":`):]
 	spent = spent[:strings.IndexAny(spent, ",}")]
 	for _, c := range [][3]string{
 		{`"first":{"line":1,"hash":"`, `"first":{"line":1,"hash":"0`, "another journal"}, {`"id":"run"`,
-			`"id":"walk"`, `the transaction "run"`},
+			`"id":"ride"`, `the transaction "run"`},
 		{`"windows":[`, `"windows":[[],`, "counted by its limits"},
 		{`"purpose":"count"`, `"purpose":"counts"`, "holds less"},
 		{`"reserved":5`, `"reserved":4`, "holds less"}, {`"reserved":5,"spent":1`,
@@ -299,6 +311,11 @@ func TestForgedFiles(t *testing.T) {
 
 // TestWhatALedgerRefuses: parameters that no ledger has.
 func TestWhatALedgerRefuses(t *testing.T) {
+	parts := func(line Line) error {
+		line.Purpose, line.Event = "x", journalEvent
+		return Transaction{ID: "x", Groups: []Parts{{Purpose: "p", N: 2}},
+			Lines: []Line{line}}.check(accountant.AddOrRemoveOne)
+	}
 	l := New(journalBudget)
 	budget := journalBudget
 	good := Terms{Name: "people", Budget: budget}
@@ -315,6 +332,13 @@ func TestWhatALedgerRefuses(t *testing.T) {
 		"Approvals":     limited(Limit{Epsilon: 1, Approvals: -1}).Validate(),
 		"Limits":        limited(slices.Repeat([]Limit{{Epsilon: 1}}, mostLimits+1)...).Validate(),
 		"filter":        filtered.Validate(),
+		"Part":          parts(Line{Count: 1, Group: 1, Part: -1}),
+		"[0].Part":      parts(Line{Count: 1, Group: 1, Part: 2}),
+		"Group":         parts(Line{Count: 1, Group: 2}),
+		"[0].Group":     parts(Line{Count: 1, Group: -1}),
+		"Count":         parts(Line{Count: -1}),
+		"Taken":         parts(Line{Count: 1, Taken: 2}),
+		"[0].Taken":     parts(Line{Count: 1, Taken: -1}),
 		"Name":          second(CreateOn(t.Context(), &listed{}, Terms{Budget: budget})),
 		"Journal":       second(OpenOn(t.Context(), nil)),
 		"OpenOn.opts": second(OpenOn(t.Context(), must[*listed](t)(onlyJournal(busy(t))),
