@@ -541,3 +541,26 @@ func TestGuaranteeOfAFilter(t *testing.T) {
 		}
 	}
 }
+
+// TestFilesOfFilters: a filter whose file holds more than the budget has no bound. What was reserved
+// late stays late.
+func TestFilesOfFilters(t *testing.T) {
+	l := New(journalBudget, WithFilter(40))
+	if err := l.Spend("first", journalEvent); err != nil {
+		t.Fatal(err)
+	}
+	must[*Reservation](t)(l.Reserve("second", journalEvent, 1))
+	back := must[*Ledger](t)(Unmarshal(changed(t, l, func(map[string]any) {})))
+	if e := back.Entries(); e[0].Late || !e[1].Late || back.Epsilon().Upper != journalBudget.Epsilon {
+		t.Errorf("read back: %+v, %v", e, back.Epsilon())
+	}
+	over := must[*Ledger](t)(Unmarshal(changed(t, l, func(d map[string]any) {
+		object(d, "entries", 0)["reserved"] = 1_000_000
+	})))
+	if e := over.Epsilon(); !math.IsInf(e.Upper, 1) || !math.IsInf(over.Guarantee().Epsilon, 1) {
+		t.Errorf("a filter beyond its budget has ε = %v", e)
+	}
+	if err := over.Spend("third", journalEvent); err == nil {
+		t.Error("a filter beyond its budget pays")
+	}
+}
