@@ -201,6 +201,14 @@ func TestStagesOfParts(t *testing.T) {
 		}
 	}
 	same := Stage{Purpose: "a", Event: normal, Count: 1}
+	subset := Stage{Purpose: "b", Count: 1, Event: accountant.SampledWithoutReplacement{Population: 9,
+		Sample: 3, Event: normal}}
+	for _, list := range [][]Stage{{subset}, {same, subset}} {
+		if _, err := NewProgram("deed", records.Binary(2), deedBudget, list, deed{}); !errors.Is(err,
+			accountant.ErrUnsupported) {
+			t.Errorf("a stage without a price is planned: %v", err)
+		}
+	}
 	if _, err := NewProgram("deed", records.Binary(2), deedBudget, []Stage{same, same},
 		deed{}); err == nil {
 		t.Error("two stages have one purpose")
