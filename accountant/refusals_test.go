@@ -153,6 +153,14 @@ func TestLimitsOfSamples(t *testing.T) {
 			t.Errorf("%v: the divergence of %+v is %g, want %g (%v, %v)", c.r, c.e, a, b, errA, errB)
 		}
 	}
+	// The value 0 has almost all mass under one neighbour, and e^−1250 of it under the other.
+	little := DiscreteGaussian{0.1, 5}
+	if b := must[Bound](t)(Epsilon(little, 1e-5, AddOrRemoveOne)); !(b.Upper >= 1249.9) {
+		t.Errorf("integer noise of σ = 0.1 costs %+v, want at least 1249.9", b)
+	}
+	if d := must[Bound](t)(Delta(little, 600, AddOrRemoveOne)); !(d.Upper >= 1-1e-9) {
+		t.Errorf("integer noise of σ = 0.1 has δ(600) = %+v, want 1", d)
+	}
 	for _, e := range []Event{SampledSum{0, 2}, PoissonSampled{0, Gaussian{2}}, Composed{},
 		GaussianMixture{2, []float64{0}, []float64{1}}} {
 		b, err := Epsilon(e, 1e-5, AddOrRemoveOne)
