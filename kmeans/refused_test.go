@@ -74,13 +74,17 @@ func TestFitsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, change := range map[string]func(p *kmeans.Pass){
-		"a centre less":              func(p *kmeans.Pass) { p.Centers = p.Centers[1:] },
-		"a coordinate less":          func(p *kmeans.Pass) { p.Centers = [][]float64{{0, 1}, {1}} },
-		"a centre that is no number": func(p *kmeans.Pass) { p.Centers = [][]float64{{0, 1}, {1, math.NaN()}} },
-		"no clip norm":               func(p *kmeans.Pass) { p.ClipNorm = 0 },
-		"an infinite clip norm":      func(p *kmeans.Pass) { p.ClipNorm = math.Inf(1) },
-		"another relation":           func(p *kmeans.Pass) { p.Relation = 2 },
-		"norms without bins":         func(p *kmeans.Pass) { p.Norms, p.Centers, p.ClipNorm = true, nil, 0 },
+		"a centre less":     func(p *kmeans.Pass) { p.Centers = p.Centers[1:] },
+		"a coordinate less": func(p *kmeans.Pass) { p.Centers = [][]float64{{0, 1}, {1}} },
+		"a centre that is no number": func(p *kmeans.Pass) {
+			p.Centers = [][]float64{{0, 1}, {1, math.NaN()}}
+		},
+		"no clip norm":          func(p *kmeans.Pass) { p.ClipNorm = 0 },
+		"an infinite clip norm": func(p *kmeans.Pass) { p.ClipNorm = math.Inf(1) },
+		"another relation":      func(p *kmeans.Pass) { p.Relation = 2 },
+		"norms without bins": func(p *kmeans.Pass) {
+			p.Norms, p.Centers, p.ClipNorm = true, nil, 0
+		},
 	} {
 		bad := good
 		change(&bad)

@@ -542,8 +542,8 @@ func TestGuaranteeOfAFilter(t *testing.T) {
 	}
 }
 
-// TestFilesOfFilters: a filter whose file holds more than the budget has no bound. What was reserved
-// late stays late.
+// TestFilesOfFilters: a filter whose file holds more than the budget has no bound. What was
+// reserved late stays late.
 func TestFilesOfFilters(t *testing.T) {
 	l := New(journalBudget, WithFilter(40))
 	if err := l.Spend("first", journalEvent); err != nil {
