@@ -108,3 +108,31 @@ func TestRecordsThatSumsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestLargerSumsKeepTheirUnit: sums that replace those of some of their shards bring their unit and
+// its parts with them.
+func TestLargerSumsKeepTheirUnit(t *testing.T) {
+	p, k := pass(t, "sums"), mechanism.NewKey()
+	var shards [][]byte
+	for part, name := range []string{"a", "b"} {
+		b, err := ofUsers(t, p, 3, part).Seal(k, mechanism.Shard{Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shards = append(shards, b)
+	}
+	one, both := empty(p), empty(p)
+	if err := errors.Join(one.Open(k, shards[0]), both.Open(k, shards...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := one.Merge(both); err != nil || one.Unit() != records.UnitUser ||
+		len(one.Shards()) != 2 {
+		t.Errorf("the sums are of %v, of the unit %q (%v)", one.Shards(), one.Unit(), err)
+	}
+	if err := mechanism.CheckPartials("x", p, records.UnitRecord, one); err == nil {
+		t.Error("sums of users are released on a ledger of records")
+	}
+	if err := one.Merge(ofUsers(t, p, 3, 1)); err != nil || one.Unit() != records.UnitPart {
+		t.Errorf("a part that is counted already: unit %q (%v)", one.Unit(), err)
+	}
+}
