@@ -79,6 +79,10 @@ func TestDrawsThatNoEventCovers(t *testing.T) {
 			Sum: one})},
 		{"a noise that is no number", normal, gradient(Gradient{Sensitivity: 1,
 			NoiseMultiplier: math.NaN(), Sum: one})},
+		{"a tiny sensitivity", normal, gradient(Gradient{Sensitivity: 0x1p-1000, NoiseMultiplier: 1,
+			Sum: one})},
+		{"a huge sensitivity", normal, gradient(Gradient{Sensitivity: 0x1p1023, NoiseMultiplier: 0.9,
+			Sum: one})},
 		{"no choice", search, trials(0, 0)}, {"a negative limit", search, trials(1, -1)},
 		{"a shape above 1", accountant.RepeatAndSelect{Event: pure, Mean: 5, Shape: 1.5}, trials(1, 0)},
 		{"half a Poisson mean", accountant.RepeatAndSelect{Event: pure, Mean: 2.5, Poisson: true},
@@ -206,11 +210,18 @@ func TestSumsInUnits(t *testing.T) {
 // TestTrialsChooseEvenly: each choice comes up. That one of three is missing among 3,000 runs or
 // more has probability below 3·(2/3)^3000.
 func TestTrialsChooseEvenly(t *testing.T) {
-	g := grantOf(t, accountant.RepeatAndSelect{Event: accountant.Gaussian{NoiseMultiplier: 9},
-		Mean: 5000, Poisson: true})
+	l := ledger.New(testBudget())
+	g, err := Begin(t.Context(), l).Spend("test", accountant.RepeatAndSelect{
+		Event: accountant.Gaussian{NoiseMultiplier: 9}, Mean: 5000, Poisson: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	list, err := g.Trials(3, 0)
 	if err != nil || len(list) < 3000 {
 		t.Fatal(len(list), err)
+	}
+	if notes := l.Entries()[0].Notes; !slices.Equal(notes, []ledger.NoiseClass{ledger.ExactNoise}) {
+		t.Errorf("the noise is %v, want exact", notes)
 	}
 	var counts [3]int
 	for _, c := range list {
