@@ -564,3 +564,17 @@ func TestFilesOfFilters(t *testing.T) {
 		t.Error("a filter beyond its budget pays")
 	}
 }
+
+// TestPartsSayWhatIsDeclared: the text for an auditor states each declaration, and no other.
+func TestPartsSayWhatIsDeclared(t *testing.T) {
+	for _, fixed := range []bool{false, true} {
+		for _, moves := range []bool{false, true} {
+			s := Parts{Purpose: "classes", N: 3, Fixed: fixed, MovesCovered: moves}.text()
+			if strings.Contains(s, "declared fixed") != fixed ||
+				strings.Contains(s, "released before may decide") == fixed ||
+				strings.Contains(s, "joins or leaves its part") != moves || !strings.Contains(s, "3 disjoint") {
+				t.Errorf("fixed %t, moves covered %t: %s", fixed, moves, s)
+			}
+		}
+	}
+}
