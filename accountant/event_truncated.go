@@ -82,7 +82,7 @@ func (a truncAtom) key() string {
 func (a truncAtom) halves() (whole, cut atom, full float64) {
 	full, rate := a.tails()
 	if rate == 0 {
-		full = 0
+		full, rate = 0, 1e-15 // a rate of 0 has no divergence
 	}
 	whole, cut = sampledGaussian{a.q, a.mu}, sampledGaussian{rate, 2 * a.mu}
 	if a.relation == ReplaceOne {

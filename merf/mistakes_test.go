@@ -185,3 +185,20 @@ func (a wider) NewGenerator(be device.Backend, latent int, heads []models.Head,
 
 // second returns the error of a call with two results.
 func second[T any](_ T, err error) error { return err }
+
+// TestPassesOfOtherPlans: a plan makes one pass, and no sums of another one.
+func TestPassesOfOtherPlans(t *testing.T) {
+	p, _, _ := someSets(t)
+	for _, pass := range []synth.Pass{{}, {Purpose: "another"},
+		{Purpose: merf.PurposeEmbed, State: []byte{1}}} {
+		if _, err := p.Partial(pass); err == nil {
+			t.Errorf("the plan has sums for the pass %+v", pass)
+		}
+	}
+	if _, err := p.Partial(synth.Pass{Purpose: merf.PurposeEmbed}); err != nil {
+		t.Error(err)
+	}
+	if g := (*merf.Embedding)(nil).Guarantee(); g.NotPrivate == "" {
+		t.Error("an embedding of nothing has a guarantee")
+	}
+}

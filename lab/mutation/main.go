@@ -5,6 +5,7 @@
 //	go -C lab run ./mutation -run 'sgd|kmeans'    plant the faults with matching names
 //	go -C lab run ./mutation -list                list names, places and reasons, and run nothing
 //	go -C lab run ./mutation -json report.json    also write the results as JSON
+//	go -C lab run ./mutation -sample 60 -package sgd   plant random changes of a package
 //
 // No source file is changed. Each fault is in a separate file, which "go test -overlay" reads
 // instead of the original. A mutant names the tests that must detect it. Only these tests are run,
@@ -14,6 +15,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +25,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -40,10 +43,17 @@ func main() {
 // command runs the program with the given arguments and returns its exit status.
 func command(ctx context.Context, args []string, out io.Writer) (code int, err error) {
 	flags := flag.NewFlagSet("mutation", flag.ContinueOnError)
-	pattern := flags.String("run", "", "plant the mutants whose names match this regular expression")
+	pattern := flags.String("run", "",
+		"plant the mutants, or run the tests of a sample, with matching names")
 	list := flags.Bool("list", false, "list mutants and run nothing")
-	limit := flags.Duration("timeout", 3*time.Minute, "limit for the tests of one mutant")
+	limit := flags.Duration("timeout", 3*time.Minute,
+		"limit for the tests of one mutant, or for one test of a sample")
 	file := flags.String("json", "", "write the results to this file")
+	sample := flags.Int("sample", 0, "plant so many random changes of -package instead")
+	seed := flags.Uint64("seed", 1, "choose the random changes")
+	in := flags.String("package", "accountant", "folder of the package for -sample")
+	by := flags.String("tests", "", "folders of the tests, with commas between; -package if empty")
+	files := flags.String("files", "", "change only files whose names match this regular expression")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0, nil
 	} else if err != nil {
@@ -56,6 +66,15 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	root, err := moduleRoot()
 	if err != nil {
 		return 2, err
+	}
+	if *sample > 0 {
+		only, err := regexp.Compile(*files)
+		if err != nil {
+			return 2, fmt.Errorf("-files: %w", err)
+		}
+		a := &automatic{root: root, in: *in, tests: strings.Split(cmp.Or(*by, *in), ","),
+			chosen: name, files: only, limit: *limit, sample: *sample, seed: *seed, out: out}
+		return 0, a.run(ctx)
 	}
 	t, err := readTree(root)
 	if err != nil {
