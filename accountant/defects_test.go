@@ -54,6 +54,7 @@ func everyEvent() map[string]struct {
 		{Disjoint{Parts: []Event{PoissonSampled{0.1, Gaussian{1}}, PoissonSampled{0.05, Gaussian{0.9}}}},
 			AddOrRemoveOne},
 		{RepeatAndSelect{Gaussian{4}, 5, 1, false}, AddOrRemoveOne}, {curve, AddOrRemoveOne},
+		{SparseHistogram{10, 60, 2}, AddOrRemoveOne},
 	} {
 		out[x.e.kind()] = x
 	}

@@ -54,6 +54,7 @@ var eventTypes = []Event{
 	SampledWithoutReplacement{},
 	Repeated{},
 	RepeatAndSelect{},
+	SparseHistogram{},
 }
 
 // known reports whether e is a value of one of this package's types. Pointers and types that embed
