@@ -158,19 +158,6 @@ func (c opening) notes([]synth.Plan) (notes []string) {
 	return notes
 }
 
-// Judge refuses data without texts.
-func (c opening) Judge(r *synth.Run) error {
-	if r.Data == nil {
-		return param.New("compose.Levels.Fit.data", nil, "a table in memory")
-	}
-	rows, _ := records.RowsOf(r.Data)
-	if _, ok := records.AsFrame(rows); !ok {
-		return param.New("compose.Levels.Fit.data", fmt.Sprintf("%T", r.Data),
-			"a table, *records.Frame, or persons with rows of a table")
-	}
-	return nil
-}
-
 // fit finds the levels and carries out the part on them.
 func (c opening) fit(ctx context.Context, r *run) (*model, error) {
 	var levels [][]string
@@ -180,7 +167,7 @@ func (c opening) fit(ctx context.Context, r *run) (*model, error) {
 		return nil
 	})
 	if err == nil && levels == nil {
-		err = c.find(r, &levels)
+		err = c.find(ctx, r, &levels)
 	}
 	if err != nil {
 		return nil, err
@@ -200,13 +187,13 @@ func (c opening) fit(ctx context.Context, r *run) (*model, error) {
 }
 
 // find counts the texts and releases the levels, which it keeps with the state of the run.
-func (c opening) find(r *run, levels *[][]string) error {
+func (c opening) find(ctx context.Context, r *run, levels *[][]string) error {
 	a := r.Allowance(purposeTexts)
 	if a.Remaining() == 0 {
 		return fmt.Errorf("levels: %s: %w", purposeTexts, synth.ErrLost)
 	}
 	counts, err := c.texts(r.Data)
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}
 	grant, err := a.Next()

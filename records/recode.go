@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 	"unique"
 
@@ -28,7 +29,7 @@ func (b *FrameBuilder) keepText(j int, text string) {
 // these columns may be of another kind of levels. For each cell of an open column the function code
 // gets the number of the row among all rows, of persons too, the text, and the level. It returns
 // the level in the result, -1 for a missing value. The text is empty for a missing value, for one
-// that can be no level, and for generated rows.
+// that can be no level, for generated rows, and for data of types of other packages.
 //
 // Errors: *[param.Error] for data that are not a table or persons with rows of a table.
 func Recode(d Data, s Schema,
@@ -51,7 +52,11 @@ func Recode(d Data, s Schema,
 		}
 		return out, nil
 	}
-	return nil, param.New("records.Recode.d", fmt.Sprintf("%T", d), "a table, *records.Frame")
+	whole, err := Concat(d.Schema(), d)
+	if _, table := whole.(*Frame); err != nil || !table {
+		return nil, errors.Join(err, param.New("records.Recode.d", fmt.Sprintf("%T", d), "a table"))
+	}
+	return Recode(whole, s, code)
 }
 
 // recoded returns the levels of column j.
