@@ -21,7 +21,8 @@ import (
 //	counts of texts ── large ones are released ──┐
 //	records ── levels ── Of ── synthetic records of the texts that were found
 //
-// The schema must bound the number of levels beforehand: a column of b buckets has at most b−1
+// For a schema without such columns, the plan of Levels is the plan of the part. Otherwise the schema
+// bounds the number of levels beforehand: a column of b buckets has at most b−1
 // levels besides the other one. If more texts have large counts, those with the largest noisy
 // counts are the levels. Generators have the schema of the levels found.
 //
@@ -73,13 +74,14 @@ func (c Levels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 		"a part of ε in (0, 1), or 0 for the default")
 	k.OK(c.NoiseMultiplier >= 0, field("NoiseMultiplier"), c.NoiseMultiplier,
 		"a positive number, or 0 for the noise that Share allows")
-	k.OK(b.Delta > 0, field("PlanFor.b.Delta"), b.Delta,
-		"a positive number: a text of a single record may be released")
 	open := openColumns(s)
-	k.OK(len(open) > 0, field("PlanFor.s"), s,
-		"a table with a column of open levels: records.Hashed with WithOther")
+	k.OK(b.Delta > 0 || len(open) == 0, field("PlanFor.b.Delta"), b.Delta,
+		"a positive number: a text of a single record may be released")
 	if k.Err() != nil {
 		return nil, k.Err()
+	}
+	if len(open) == 0 {
+		return c.Of.PlanFor(s, b)
 	}
 	if _, err := foundSchema(s, make([][]string, len(open))); err != nil {
 		return nil, fmt.Errorf("%s: constraints without the levels that are to be found: %w",
