@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/internal/demo"
+	"github.com/seed7ba64551/privgen/report/demo"
 	"github.com/seed7ba64551/privgen/records"
 )
 
