@@ -45,7 +45,6 @@ var eventTypes = []Event{
 	TruncatedPoisson{},
 	SampledSum{},
 	SameBatch{},
-	GaussianMixture{},
 	Curve{},
 	Composed{},
 	OneOf{},

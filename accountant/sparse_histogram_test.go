@@ -144,3 +144,12 @@ func TestSparseHistogramsCompose(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkSparse(b *testing.B) {
+	for b.Loop() {
+		e := SparseHistogram{Sigma: 100, Threshold: 800, Cells: 64}
+		if _, err := Epsilon(Composed{[]Event{e, Gaussian{5}}}, 1e-6, AddOrRemoveOne); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
