@@ -145,11 +145,15 @@ func TestSparseHistogramsCompose(t *testing.T) {
 	}
 }
 
-func BenchmarkSparse(b *testing.B) {
-	for b.Loop() {
-		e := SparseHistogram{Sigma: 100, Threshold: 800, Cells: 64}
-		if _, err := Epsilon(Composed{[]Event{e, Gaussian{5}}}, 1e-6, AddOrRemoveOne); err != nil {
-			b.Fatal(err)
+// TestSparseHistogramOfSmallDelta: below the probability of releasing a text of one record alone, no
+// ε suffices.
+func TestSparseHistogramOfSmallDelta(t *testing.T) {
+	e := SparseHistogram{Sigma: 20, Threshold: 100, Cells: 3}
+	alone := sparseAtom{e, 3}.alone(3)
+	for _, uses := range []int{1, 4} {
+		b, err := Epsilon(Repeated{e, uses}, 0.9*float64(uses)*alone, AddOrRemoveOne)
+		if err == nil && !math.IsInf(b.Upper, 1) {
+			t.Errorf("%d uses: ε = %v at a δ below that of a text of one record", uses, b)
 		}
 	}
 }

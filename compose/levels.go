@@ -105,7 +105,7 @@ type opening struct {
 // calibrate finds the noise and the threshold of the counts.
 func (c *opening) calibrate(b accountant.Budget) error {
 	if c.NoiseMultiplier == 0 {
-		z, _, err := accountant.CalibrateShare(b, c.Share, func(z float64) accountant.Event {
+		z, _, err := accountant.CalibrateShare(b, c.Levels.Share, func(z float64) accountant.Event {
 			return c.histogram(z, b.Delta)
 		})
 		if err != nil {
@@ -224,11 +224,10 @@ func readLevels(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	if err := saved.Decided(j.NoiseMultiplier); err != nil {
-		return nil, err
-	}
-	if len(openColumns(saved.Schema)) == 0 {
+	if err := saved.Decided(j.NoiseMultiplier); len(openColumns(saved.Schema)) == 0 {
 		return nil, synth.Malformed(errors.New("levels of a schema without open columns"))
+	} else if err != nil {
+		return nil, err
 	}
 	return Levels{Of: Fixed(of[0]), NoiseMultiplier: j.NoiseMultiplier}, nil
 }

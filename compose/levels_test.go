@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -344,5 +345,22 @@ func TestLevelsRefusals(t *testing.T) {
 	closed := schemaOf(t, records.Flag("old", "no", "yes"))
 	if p := levelsPlan(t, compose.Levels{Of: embedding(9)}, b, closed); p.System() != "merf" {
 		t.Errorf("without open columns the plan is of %s, want the part's", p.System())
+	}
+}
+
+// TestLevelsShareOfDelta: texts of a single record take a tenth of δ, whatever the number of columns.
+func TestLevelsShareOfDelta(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	for n := 1; n <= 3; n++ {
+		var columns []records.Column
+		for j := range n {
+			columns = append(columns, records.Hashed(fmt.Sprint("town", j), 6).WithOther("elsewhere"))
+		}
+		p := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, schemaOf(t, columns...))
+		e := p.Stages()[0].Event.(accountant.SparseHistogram)
+		if p := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2; e.Cells != n ||
+			math.Abs(p*float64(n)/1e-7-1) > 1e-6 {
+			t.Errorf("%d columns: %+v releases a text of one record with probability %v", n, e, p)
+		}
 	}
 }

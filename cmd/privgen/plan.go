@@ -101,7 +101,9 @@ func newPlan(a *app) *cobra.Command {
 		Short:   "Plan a fit: its system, its price, and the time and memory that it takes",
 		Long: "Plan chooses all settings of a fit from public inputs alone: the schema, the budget and " +
 			"the\napproximate number of records. It reads no record and spends nothing.\n\n" +
-			"Without --system, plan uses the system that is recommended for such records.",
+			"Without --system, plan uses the system that is recommended for such records.\n\n" +
+			"A hashed column with an other level has open levels: a part of the budget then finds the " +
+			"texts\nthat many records have, and all other texts become the other level.",
 		Example: "  privgen plan schema.json --epsilon 1 --delta 1e-5 --records 30000 -o plan.json\n" +
 			"  privgen plan schema.json --records 30000 --system gan --json",
 		Args:              arguments("SCHEMA"),
