@@ -92,7 +92,9 @@ func (a sparseAtom) alone(m int) float64 {
 }
 
 // rdp returns the divergence of the Gaussian, since slack holds what is lost to δ.
-func (a sparseAtom) rdp(order float64) (float64, bool) { return gaussianAtom{a.effect(0)}.rdp(order) }
+func (a sparseAtom) rdp(order float64) (float64, bool) {
+	return gaussianAtom{a.effect(0)}.rdp(order)
+}
 
 func (a sparseAtom) slack() float64 { return a.alone(a.Cells) }
 

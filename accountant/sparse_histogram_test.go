@@ -9,8 +9,9 @@ import (
 // outcome is one outcome of a release with its probabilities under two neighbours.
 type outcome struct{ p, q float64 }
 
-// countOutcomes returns the outcomes of a count that is x under one neighbour and y under the other:
-// that it is not released, and that its noisy count is in one of the cells of the given width.
+// countOutcomes returns the outcomes of a count that is x under one neighbour and y under the
+// other: that it is not released, and that its noisy count is in one of the cells of the given
+// width.
 func countOutcomes(e SparseHistogram, x, y, width float64) (list []outcome) {
 	above := func(count, z float64) float64 {
 		if count == 0 { // never released
@@ -94,8 +95,9 @@ func TestSparseHistogramByBruteForce(t *testing.T) {
 	}
 }
 
-// TestSparseHistogramIsASelection: the probability of releasing a text with n records is the largest
-// that a mechanism can have whose curve for a change of one count is that of the event's Gaussian.
+// TestSparseHistogramIsASelection: the probability of releasing a text with n records is the
+// largest that a mechanism can have whose curve for a change of one count is that of the event's
+// Gaussian.
 func TestSparseHistogramIsASelection(t *testing.T) {
 	e := SparseHistogram{Sigma: 5, Threshold: 20, Cells: 1}
 	released := func(n float64) float64 { return math.Erfc((e.Threshold-n)/e.Sigma/math.Sqrt2) / 2 }
@@ -117,7 +119,8 @@ func deltaOfGaussian(mu, eps float64) float64 {
 }
 
 // TestSparseHistogramsCompose: the price of many uses, and of uses beside Gaussian releases, is at
-// most that of the Gaussian and of an approximate mechanism together, and grows with each parameter.
+// most that of the Gaussian and of an approximate mechanism together, and grows with each
+// parameter.
 func TestSparseHistogramsCompose(t *testing.T) {
 	e := SparseHistogram{Sigma: 20, Threshold: 120, Cells: 2}
 	both := Composed{[]Event{Gaussian{20 / math.Sqrt2}, Approximate{0, sparseAtom{e, 2}.alone(2)}}}
@@ -145,8 +148,8 @@ func TestSparseHistogramsCompose(t *testing.T) {
 	}
 }
 
-// TestSparseHistogramOfSmallDelta: below the probability of releasing a text of one record alone, no
-// ε suffices.
+// TestSparseHistogramOfSmallDelta: below the probability of releasing a text of one record alone,
+// no ε suffices.
 func TestSparseHistogramOfSmallDelta(t *testing.T) {
 	e := SparseHistogram{Sigma: 20, Threshold: 100, Cells: 3}
 	alone := sparseAtom{e, 3}.alone(3)

@@ -14,17 +14,17 @@ import (
 )
 
 // Levels finds the levels of columns whose levels nobody can declare, such as towns or products. A
-// column with open levels is a [records.Hashed] column with an other level. Levels counts its texts,
-// and releases the texts with large noisy counts. The part is fitted to records whose texts are
-// replaced by these levels. All other texts become the other level.
+// column with open levels is a [records.Hashed] column with an other level. Levels counts its
+// texts, and releases the texts with large noisy counts. The part is fitted to records whose texts
+// are replaced by these levels. All other texts become the other level.
 //
 //	counts of texts ── large ones are released ──┐
 //	records ── levels ── Of ── synthetic records of the texts that were found
 //
-// For a schema without such columns, the plan of Levels is the plan of the part. Otherwise the schema
-// bounds the number of levels beforehand: a column of b buckets has at most b−1
-// levels besides the other one. If more texts have large counts, those with the largest noisy
-// counts are the levels. Generators have the schema of the levels found.
+// For a schema without such columns, the plan of Levels is the plan of the part. Otherwise the
+// schema bounds the number of levels beforehand: a column of b buckets has at most b−1 levels
+// besides the other one. If more texts have large counts, those with the largest noisy counts are
+// the levels. Generators have the schema of the levels found.
 //
 // Guarantee: the counts are one accountant.SparseHistogram. A record counts for one text in each
 // column, and a person with several rows for that person's most frequent text. A text of a single
@@ -34,8 +34,8 @@ import (
 // A run that is interrupted between the release and the next state of its checkpoint has spent the
 // counts and lost the texts. It ends with synth.ErrLost.
 //
-// Source: Korolova, Kenthapadi, Mishra and Ntoulas, "Releasing Search Queries and Clicks Privately",
-// 2009, for the threshold.
+// Source: Korolova, Kenthapadi, Mishra and Ntoulas, "Releasing Search Queries and Clicks
+// Privately", 2009, for the threshold.
 type Levels struct {
 	// Of is the system that sees the levels. It is planned for the schema of the records, so its own
 	// settings may name the columns, but not levels of them.
@@ -53,6 +53,7 @@ type Levels struct {
 const (
 	levelsShare = 0.2
 	aloneShare  = 0.1
+	mostFound   = 1 << 12 // levels of all columns together
 )
 
 func levelsKind() kind {
@@ -74,7 +75,12 @@ func (c Levels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 		"a part of ε in (0, 1), or 0 for the default")
 	k.OK(c.NoiseMultiplier >= 0, field("NoiseMultiplier"), c.NoiseMultiplier,
 		"a positive number, or 0 for the noise that Share allows")
-	open := openColumns(s)
+	open, buckets := openColumns(s), 0
+	for _, j := range open {
+		buckets += len(s.Columns()[j].Levels())
+	}
+	k.OK(buckets <= mostFound, field("PlanFor.s"), fmt.Sprintf("%d buckets in open columns", buckets),
+		fmt.Sprintf("at most %d, because no file may hold more levels", mostFound))
 	k.OK(b.Delta > 0 || len(open) == 0, field("PlanFor.b.Delta"), b.Delta,
 		"a positive number: a text of a single record may be released")
 	if k.Err() != nil {
@@ -87,6 +93,7 @@ func (c Levels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 		return nil, fmt.Errorf("%s: constraints without the levels that are to be found: %w",
 			field("PlanFor.s"), err)
 	}
+	c.Of = nil // a design may hold public records and scratch memory
 	o := opening{c, s, b.Relation, accountant.SparseHistogram{Cells: len(open)}}
 	if err := o.calibrate(b); err != nil {
 		return nil, err

@@ -88,8 +88,8 @@ func mostFrequent(texts []string) (best string) {
 	return best
 }
 
-// largest returns the texts with the largest noisy counts, at most the given number, in alphabetical
-// order.
+// largest returns the texts with the largest noisy counts, at most the given number, in
+// alphabetical order.
 func largest(noisy map[string]float64, most int) []string {
 	texts := slices.SortedFunc(maps.Keys(noisy), func(a, b string) int {
 		return cmp.Or(cmp.Compare(noisy[b], noisy[a]), cmp.Compare(a, b))
@@ -137,7 +137,8 @@ func foundIn(s records.Schema, levels [][]string) (*found, error) {
 	k.OK(len(levels) == len(open), "compose.Levels", len(levels), "levels of each open column")
 	for i := range min(len(levels), len(open)) {
 		most := len(s.Columns()[open[i]].Levels()) - 1
-		k.OK(len(levels[i]) <= most, "compose.Levels", len(levels[i]), fmt.Sprintf("at most %d levels", most))
+		k.OK(len(levels[i]) <= most, "compose.Levels", len(levels[i]),
+			fmt.Sprintf("at most %d levels", most))
 	}
 	if k.Err() != nil {
 		return nil, k.Err()

@@ -155,7 +155,8 @@ func TestLevelsFiles(t *testing.T) {
 }
 
 // TestMostLevels: of more texts with large counts than the schema allows, those with the largest
-// noisy counts are the levels, in alphabetical order. The noise is far smaller than the differences.
+// noisy counts are the levels, in alphabetical order. The noise is far smaller than the
+// differences.
 func TestMostLevels(t *testing.T) {
 	rows := map[string]int{}
 	for i := range 9 {
@@ -218,7 +219,8 @@ func TestLevelsOfPersons(t *testing.T) {
 		t.Error(err)
 	}
 	// A part that refuses persons still does.
-	if _, err := (compose.Levels{Of: ranksOf(embedding(9))}).PlanFor(data.Schema(), budget); err == nil {
+	ranks := compose.Levels{Of: ranksOf(embedding(9))}
+	if _, err := ranks.PlanFor(data.Schema(), budget); err == nil {
 		t.Error("ranks of persons are planned")
 	}
 }
@@ -324,6 +326,7 @@ func TestLevelsRefusals(t *testing.T) {
 	s := townSchema(t)
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
 	pure := accountant.Budget{Epsilon: 1}
+	many := schemaOf(t, records.Hashed("a", 2049).WithOther("b"), records.Hashed("c", 2048).WithOther("d"))
 	named := s.WithConstraints(records.Only("town", "Bern"))
 	for name, c := range map[string]struct {
 		config compose.Levels
@@ -334,6 +337,7 @@ func TestLevelsRefusals(t *testing.T) {
 		"share":                 {compose.Levels{Of: embedding(9), Share: 1}, s, b},
 		"noise":                 {compose.Levels{Of: embedding(9), NoiseMultiplier: -1}, s, b},
 		"too much noise":        {compose.Levels{Of: embedding(9), NoiseMultiplier: 1e9}, s, b},
+		"too many buckets":      {compose.Levels{Of: embedding(9)}, many, b},
 		"δ = 0":                 {compose.Levels{Of: embedding(9)}, s, pure},
 		"constraint of a level": {compose.Levels{Of: embedding(9)}, named, b},
 	} {
@@ -348,7 +352,8 @@ func TestLevelsRefusals(t *testing.T) {
 	}
 }
 
-// TestLevelsShareOfDelta: texts of a single record take a tenth of δ, whatever the number of columns.
+// TestLevelsShareOfDelta: texts of a single record take a tenth of δ, whatever the number of
+// columns.
 func TestLevelsShareOfDelta(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
 	for n := 1; n <= 3; n++ {

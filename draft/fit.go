@@ -18,9 +18,9 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 // Fit runs a plan on private records.
 //
 // Guarantee: the draft is a function of one release of noisy counts, and of one of the texts of
-// columns with open levels if there are any, with noise of the exact class. Both are reserved on the
-// ledger before any record is read. A cancelled run gets no
-// refund.
+// columns with open levels if there are any, with noise of the exact class. Both are reserved on
+// the ledger before any record is read. A cancelled run gets no refund.
+//
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan not made by
 // Config.Plan, for data other than tables, and for a ledger whose unit the data do not support. No
 // error depends on a record's value.

@@ -59,9 +59,9 @@ func (g *Grant) SparseHistogram(counts []map[string]int64) ([]map[string]float64
 // toldCells is the number of counts that a tap receives for each column.
 const toldCells = 1 << 12
 
-// tellSparse passes a release to the tap, if there is one. The texts of a column are private, so the
-// tap receives counts of their hashes. A tap that changes the noisy counts thereby decides which
-// text of each hash is released: the most frequent one, or none.
+// tellSparse passes a release to the tap, if there is one. The texts of a column are private, so
+// the tap receives counts of their hashes. A tap that changes the noisy counts thereby decides
+// which text of each hash is released: the most frequent one, or none.
 func (g *Grant) tellSparse(e accountant.SparseHistogram, counts []map[string]int64,
 	out []map[string]float64) error {
 	if g.a.run.tap == nil {

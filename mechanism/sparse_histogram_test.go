@@ -18,8 +18,8 @@ func sparse(ctx context.Context) *mechanism.Run {
 }
 
 // TestSparseHistogramLaw checks how often counts are released, and the law of the noisy counts. The
-// bounds are seven standard errors, so that a false alarm has a probability below 1e-10. A threshold
-// that is lower by 1, or noise that is off by a tenth, is at least twice as far away.
+// bounds are seven standard errors, so that a false alarm has a probability below 1e-10. A
+// threshold that is lower by 1, or noise that is off by a tenth, is at least twice as far away.
 func TestSparseHistogramLaw(t *testing.T) {
 	const n, many = 20_000, 1 << 30
 	e := accountant.SparseHistogram{Sigma: 2, Threshold: 4, Cells: 2}

@@ -46,8 +46,8 @@
 // # Learning from mixtures
 //
 // Every learner in this package uses released rows only and is therefore post-processing. [Trainer]
-// trains any classifier on soft labels. [Moments] has the means and covariances of the classes, from
-// which labelled records can be drawn. [Denoise] and [Project] prepare rows for learning.
+// trains any classifier on soft labels. [Moments] has the means and covariances of the classes,
+// from which labelled records can be drawn. [Denoise] and [Project] prepare rows for learning.
 //
 // # Defaults
 //

@@ -23,7 +23,8 @@ func TestOpenLevels(t *testing.T) {
 	for system, name := range map[string]string{"auto": "aim", "mst": "mst"} {
 		bill := s.run(0, "plan", "schema.json", "--records", "3000", "--system", system, "-o",
 			"plan.json").stdout
-		if !strings.Contains(bill, "levels of open columns") || strings.Contains(bill, "--system levels") {
+		if !strings.Contains(bill, "levels of open columns") ||
+			strings.Contains(bill, "--system levels") {
 			t.Errorf("%s: the bill is\n%s", name, bill)
 		}
 		s.run(0, "fit", "plan.json", "people.csv", "--ledger", name, "--new-ledger", "-o", name+".gen")

@@ -17,7 +17,8 @@ type support struct {
 
 // supportOf returns the pixels that are not black (grey level 0) in more than the fraction rare of
 // the images of a class. Use it on undistorted images after compose.Contrast, because
-// generated images are never quite black without it. The support of a class without images is all pixels.
+// generated images are never quite black without it. The support of a class without images is all
+// pixels.
 //
 // Guarantee: post-processing of synthetic images. The support of private images is not private.
 //

@@ -48,8 +48,8 @@ func tableOf(t testing.TB, rows, numbers, choices int, classes ...string) *recor
 			records.Numeric(fmt.Sprint("number", j), 0, 1e5).Logarithmic()}[j%3])
 	}
 	for j := range choices {
-		columns = append(columns, records.Categorical(fmt.Sprint("choice", j), strings.Split("abcdefgh"[:j+3],
-			"")...))
+		columns = append(columns, records.Categorical(fmt.Sprint("choice", j),
+			strings.Split("abcdefgh"[:j+3], "")...))
 	}
 	s, err := records.NewSchema(columns...)
 	if err != nil {

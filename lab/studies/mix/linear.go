@@ -35,8 +35,8 @@ type linear struct {
 //
 // The public seed determines the order of the rows.
 //
-// Errors: ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as
-// log(T)/T); Shamir and Zhang 2013.
+// Errors: ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls
+// as log(T)/T); Shamir and Zhang 2013.
 func fitLinear(ctx context.Context, rows *mix.Rows, sigma float64, seed uint64) (*linear, error) {
 	return newLinearRun(rows, sigma).fit(ctx, seed)
 }
