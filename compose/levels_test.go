@@ -105,11 +105,18 @@ func TestLevelsOfSystems(t *testing.T) {
 			if err := (records.CSV{}).WriteFrame(&text, f); err != nil {
 				t.Fatal(err)
 			}
+			elsewhere := 0
 			for row := range strings.Lines(text.String()) {
 				town, _, _ := strings.Cut(row, ",")
+				if town == "elsewhere" {
+					elsewhere++
+				}
 				if !slices.Contains([]string{"", "Basel", "Bern", "Chur", "elsewhere"}, town) {
 					t.Fatalf("%s: a synthetic town is %q", name, town)
 				}
+			}
+			if name != "merf" && (elsewhere < 60 || elsewhere > 200) { // 901 of 2101 records are
+				t.Errorf("%s: %d of 300 synthetic records are elsewhere", name, elsewhere)
 			}
 		}
 	}
@@ -326,7 +333,8 @@ func TestLevelsRefusals(t *testing.T) {
 	s := townSchema(t)
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
 	pure := accountant.Budget{Epsilon: 1}
-	many := schemaOf(t, records.Hashed("a", 2049).WithOther("b"), records.Hashed("c", 2048).WithOther("d"))
+	many := schemaOf(t, records.Hashed("a", 2049).WithOther("b"),
+		records.Hashed("c", 2048).WithOther("d"))
 	named := s.WithConstraints(records.Only("town", "Bern"))
 	for name, c := range map[string]struct {
 		config compose.Levels
