@@ -32,7 +32,8 @@ import (
 // depend on the record and on released texts only, so the part's guarantee holds for records.
 //
 // A run that is interrupted between the release and the next state of its checkpoint has spent the
-// counts and lost the texts. It ends with synth.ErrLost.
+// counts and lost the texts. If it is resumed, it goes on without levels: every text becomes the
+// other level.
 //
 // Source: Korolova, Kenthapadi, Mishra and Ntoulas, "Releasing Search Queries and Clicks
 // Privately", 2009, for the threshold.
@@ -198,8 +199,11 @@ func (c opening) fit(ctx context.Context, r *run) (*model, error) {
 // find counts the texts and releases the levels, which it keeps with the state of the run.
 func (c opening) find(ctx context.Context, r *run, levels *[][]string) error {
 	a := r.Allowance(purposeTexts)
-	if a.Remaining() == 0 {
-		return fmt.Errorf("levels: %s: %w", purposeTexts, synth.ErrLost)
+	open := openColumns(c.schema)
+	list := make([][]string, len(open))
+	if a.Remaining() == 0 { // the texts were lost
+		*levels = list
+		return nil
 	}
 	counts, err := c.texts(r.Data)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
@@ -213,9 +217,10 @@ func (c opening) find(ctx context.Context, r *run, levels *[][]string) error {
 	if err != nil {
 		return err
 	}
-	for i, j := range openColumns(c.schema) {
-		*levels = append(*levels, largest(noisy[i], len(c.schema.Columns()[j].Levels())-1))
+	for i, j := range open {
+		list[i] = largest(noisy[i], len(c.schema.Columns()[j].Levels())-1)
 	}
+	*levels = list
 	r.Report(purposeTexts, 1, 1)
 	return r.Save()
 }

@@ -292,37 +292,44 @@ func TestLevelsDependOnNoOrder(t *testing.T) {
 	}
 }
 
-// TestLevelsLost: a run whose counts were spent, and whose texts were lost, ends with ErrLost.
+// TestLevelsLost: a run whose counts were spent, and whose texts were lost, goes on without levels,
+// and does not draw again. If the texts were kept, it goes on with them.
 func TestLevelsLost(t *testing.T) {
 	data := towns(t, usual)
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
 	p := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema())
 	l, keep := ledger.New(b), synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
+	var gen *synth.Generator
 	fit := func(stop string) (err error) {
 		defer func() {
 			if recover() != nil {
 				err = errStopped
 			}
 		}()
-		_, err = p.FitOn(t.Context(), l, data, keep, synth.OnProgress(func(at synth.Progress) {
+		gen, err = p.FitOn(t.Context(), l, data, keep, synth.OnProgress(func(at synth.Progress) {
 			if at.Stage == stop {
 				panic(stop)
 			}
 		}))
 		return err
 	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel() // before the counts are spent: the next run spends them
+	if _, err := p.FitOn(ended, l, data, keep); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
 	if err := fit("levels of open columns"); err != errStopped { // before the texts are kept
 		t.Fatal(err)
 	}
-	if err := fit(""); !errors.Is(err, synth.ErrLost) {
-		t.Errorf("got %v, want ErrLost", err)
+	if err := fit(""); err != nil || len(foundIn(gen)) > 0 {
+		t.Errorf("with lost texts: found %q, %v", foundIn(gen), err)
 	}
 	l, keep = ledger.New(b), synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
 	if err := fit("merf: mean embedding"); err != errStopped { // after the texts are kept
 		t.Fatal(err)
 	}
-	if err := fit(""); err != nil {
-		t.Errorf("with texts that were kept: %v", err)
+	if err := fit(""); err != nil || len(foundIn(gen)) != 3 {
+		t.Errorf("with texts that were kept: found %q, %v", foundIn(gen), err)
 	}
 }
 

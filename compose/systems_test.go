@@ -106,8 +106,13 @@ var (
 	changesSubject = subject("changes", func(s records.Schema, n int) synth.Design {
 		return changesOf(s, n)
 	})
-	levelsSubject = subject("levels", func(_ records.Schema, n int) synth.Design {
-		return compose.Levels{Of: embedding(n)}
+	levelsSubject = subject("levels", func(s records.Schema, n int) synth.Design {
+		for _, c := range s.Columns() {
+			if c.Kind() == records.HashedColumn {
+				return compose.Levels{Of: embedding(n)}
+			}
+		}
+		return compose.Levels{} // refused: without open columns the plan is another system's
 	})
 )
 
