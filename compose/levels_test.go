@@ -54,7 +54,7 @@ func towns(t *testing.T, rows map[string]int) *records.Frame {
 }
 
 // usual has three towns of many rows, one of a few rows, and rows that can be of no level.
-var usual = map[string]int{"Basel": 300, "Bern": 400, "Chur": 200, "alone": 1, "": 300,
+var usual = map[string]int{"Basel": 600, "Bern": 800, "Chur": 500, "alone": 1, "": 300,
 	"elsewhere": 300, strings.Repeat("x", 300): 300, "a\tb": 300}
 
 // foundIn returns the levels of a generator's towns without the other one.
@@ -81,7 +81,7 @@ func TestLevelsOfSystems(t *testing.T) {
 		"mst": tables.MST{Common: common}, "merf": embedding(data.Len())} {
 		for _, relation := range []accountant.Relation{accountant.AddOrRemoveOne,
 			accountant.ReplaceOne} {
-			b := accountant.Budget{Epsilon: 2, Delta: 1e-6, Relation: relation}
+			b := accountant.Budget{Epsilon: 2, Delta: 1e-9, Relation: relation}
 			p := levelsPlan(t, compose.Levels{Of: of}, b, data.Schema())
 			l := ledger.New(b)
 			gen, err := p.FitOn(t.Context(), l, data)
@@ -115,7 +115,7 @@ func TestLevelsOfSystems(t *testing.T) {
 					t.Fatalf("%s: a synthetic town is %q", name, town)
 				}
 			}
-			if name != "merf" && (elsewhere < 60 || elsewhere > 200) { // 901 of 2101 records are
+			if name != "merf" && (elsewhere < 30 || elsewhere > 150) { // 901 of 3101 are
 				t.Errorf("%s: %d of 300 synthetic records are elsewhere", name, elsewhere)
 			}
 		}
@@ -125,7 +125,7 @@ func TestLevelsOfSystems(t *testing.T) {
 // TestLevelsFiles: a generator with levels that were found is the same after it was saved.
 func TestLevelsFiles(t *testing.T) {
 	data := towns(t, usual)
-	b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
+	b := accountant.Budget{Epsilon: 2, Delta: 1e-9}
 	gen, err := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema()).Fit(t.Context(),
 		data)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestMostLevels(t *testing.T) {
 		rows[fmt.Sprintf("town %d", i)] = 200 + 100*(i*5%9)
 	}
 	data := towns(t, rows)
-	b := accountant.Budget{Epsilon: 20, Delta: 1e-6}
+	b := accountant.Budget{Epsilon: 20, Delta: 1e-9}
 	gen, err := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema()).Fit(t.Context(),
 		data)
 	if err != nil {
@@ -208,7 +208,7 @@ func TestLevelsOfPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	budget := accountant.Budget{Epsilon: 3, Delta: 1e-6}
+	budget := accountant.Budget{Epsilon: 3, Delta: 1e-9}
 	p := levelsPlan(t, compose.Levels{Of: tables.MST{Common: tables.Common{Nominal: 151}}}, budget,
 		data.Schema())
 	l := ledger.New(budget, ledger.WithUnit(records.UnitUser))
@@ -238,7 +238,7 @@ func TestLevelsReplay(t *testing.T) {
 	base := map[string]int{"Basel": 60, "Bern": 40, "": 3}
 	for _, relation := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, epsilon := range []float64{3, 3000} {
-			budget := accountant.Budget{Epsilon: epsilon, Delta: 1e-6, Relation: relation}
+			budget := accountant.Budget{Epsilon: epsilon, Delta: 1e-9, Relation: relation}
 			p := levelsPlan(t, compose.Levels{Of: embedding(103)}, budget, townSchema(t))
 			for _, more := range []any{"Bern", "new", nil, "elsewhere"} {
 				data := towns(t, base)
@@ -279,7 +279,7 @@ func TestLevelsDependOnNoOrder(t *testing.T) {
 	for i := range order {
 		order[i] = int32((i*7 + 3) % len(order))
 	}
-	b := accountant.Budget{Epsilon: 200, Delta: 1e-6}
+	b := accountant.Budget{Epsilon: 200, Delta: 1e-9}
 	p := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema())
 	for _, rows := range []*records.Frame{data, data.Take(order)} {
 		gen, err := p.Fit(t.Context(), rows)
@@ -296,7 +296,7 @@ func TestLevelsDependOnNoOrder(t *testing.T) {
 // and does not draw again. If the texts were kept, it goes on with them.
 func TestLevelsLost(t *testing.T) {
 	data := towns(t, usual)
-	b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
+	b := accountant.Budget{Epsilon: 2, Delta: 1e-9}
 	p := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema())
 	l, keep := ledger.New(b), synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
 	var gen *synth.Generator
@@ -338,7 +338,7 @@ var errStopped = errors.New("stopped")
 // TestLevelsRefusals checks what PlanFor refuses.
 func TestLevelsRefusals(t *testing.T) {
 	s := townSchema(t)
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	pure := accountant.Budget{Epsilon: 1}
 	many := schemaOf(t, records.Hashed("a", 2049).WithOther("b"),
 		records.Hashed("c", 2048).WithOther("d"))
@@ -370,7 +370,7 @@ func TestLevelsRefusals(t *testing.T) {
 // TestLevelsShareOfDelta: texts of a single record take a tenth of δ, whatever the number of
 // columns.
 func TestLevelsShareOfDelta(t *testing.T) {
-	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-9}
 	for n := 1; n <= 3; n++ {
 		var columns []records.Column
 		for j := range n {
@@ -379,7 +379,7 @@ func TestLevelsShareOfDelta(t *testing.T) {
 		p := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, schemaOf(t, columns...))
 		e := p.Stages()[0].Event.(accountant.SparseHistogram)
 		if p := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2; e.Cells != n ||
-			math.Abs(p*float64(n)/1e-7-1) > 1e-6 {
+			math.Abs(p*float64(n)/1e-10-1) > 1e-6 {
 			t.Errorf("%d columns: %+v releases a text of one record with probability %v", n, e, p)
 		}
 	}

@@ -42,18 +42,18 @@ func towns(t *testing.T, numbers bool, rows map[string]int) *records.Frame {
 // TestOpenLevels checks that texts of large counts become levels, also in a stream, that no text of
 // a single row does, and that the ledger holds both releases within the budget.
 func TestOpenLevels(t *testing.T) {
-	counts := map[string]int{"Basel": 900, "Bern": 800, "Chur": 700, "Davos": 200, "alone": 1,
+	counts := map[string]int{"Basel": 1900, "Bern": 1800, "Chur": 1700, "Davos": 900, "alone": 1,
 		"elsewhere": 5000}
 	for _, numbers := range []bool{false, true} {
 		for _, relation := range []accountant.Relation{accountant.AddOrRemoveOne,
 			accountant.ReplaceOne} {
 			data := towns(t, numbers, counts)
-			budget := accountant.Budget{Epsilon: 1, Delta: 1e-6, Relation: relation}
+			budget := accountant.Budget{Epsilon: 1, Delta: 1e-9, Relation: relation}
 			p, err := draft.Config{Candidates: data.Schema(), Budget: budget}.Plan()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Open != 1 || p.OpenThreshold < 10 || p.OpenThreshold > 150 {
+			if p.Open != 1 || p.OpenThreshold < 10 || p.OpenThreshold > 300 {
 				t.Errorf("%d open columns with the threshold %v", p.Open, p.OpenThreshold)
 			}
 			l := ledger.New(budget)
@@ -104,7 +104,7 @@ func TestOpenLevelsOfPersons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	budget := accountant.Budget{Epsilon: 2, Delta: 1e-6}
+	budget := accountant.Budget{Epsilon: 2, Delta: 1e-9}
 	p, err := draft.Config{Candidates: data.Schema(), Budget: budget}.Plan()
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestOpenLevelsOfPersons(t *testing.T) {
 // TestOpenLevelsRefusals: shards do not count texts, and δ must be positive.
 func TestOpenLevelsRefusals(t *testing.T) {
 	s := towns(t, true, nil).Schema()
-	p, err := draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}.Plan()
+	p, err := draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-9}}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}

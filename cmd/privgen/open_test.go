@@ -21,8 +21,8 @@ func TestOpenLevels(t *testing.T) {
 	}
 	s.write("people.csv", rows.String())
 	for system, name := range map[string]string{"auto": "aim", "mst": "mst"} {
-		bill := s.run(0, "plan", "schema.json", "--records", "3000", "--system", system, "-o",
-			"plan.json").stdout
+		bill := s.run(0, "plan", "schema.json", "--records", "3000", "--system", system, "--delta",
+			"1e-10", "-o", "plan.json").stdout
 		if !strings.Contains(bill, "levels of open columns") ||
 			strings.Contains(bill, "--system levels") {
 			t.Errorf("%s: the bill is\n%s", name, bill)
@@ -36,9 +36,9 @@ func TestOpenLevels(t *testing.T) {
 			t.Errorf("%s: the sample has other towns: %.200s", name, text)
 		}
 	}
-	s.run(0, "ledger", "create", "drafts", "--epsilon", "1")
+	s.run(0, "ledger", "create", "drafts", "--epsilon", "1", "--delta", "1e-10")
 	s.run(0, "draft", "people.csv", "--candidates", "schema.json", "--ledger", "drafts", "--epsilon",
-		"1", "-o", "narrow.json")
+		"1", "--delta", "1e-10", "-o", "narrow.json")
 	narrow := s.read("narrow.json")
 	if !strings.Contains(narrow, "Basel") || !strings.Contains(narrow, "Bern") ||
 		strings.Contains(narrow, "hut") {
