@@ -54,7 +54,7 @@ func (SparseHistogram) kind() string { return "sparse_histogram" }
 
 func (e SparseHistogram) describe() string {
 	return fmt.Sprintf("sparse histogram, noisy counts of at least %.6g, standard deviation %.6g, "+
-		"a record in %d", e.Threshold, e.Sigma, e.Cells)
+		"a record in %d of them", e.Threshold, e.Sigma, e.Cells)
 }
 
 func (SparseHistogram) sampling() sampling { return everyRecord() }
