@@ -63,7 +63,7 @@ func Recommend(schema records.Schema, budget accountant.Budget,
 	var list []Recommendation
 	var failed []error
 	for _, a := range advised(facts{schema, budget, nominal}) {
-		p, err := a.design(schema, budget, nominal).PlanFor(schema, budget)
+		p, err := compose.Levels{Of: a.design(schema, budget, nominal)}.PlanFor(schema, budget)
 		if err != nil {
 			failed = append(failed, err)
 			continue

@@ -48,12 +48,12 @@ func everyEvent() map[string]struct {
 		{SampledWithoutReplacement{1000, 20, Gaussian{1}}, ReplaceOne},
 		{TruncatedPoisson{0.01, 10000, 110, 1.5}, AddOrRemoveOne},
 		{SameBatch{[]float64{2, 3}}, AddOrRemoveOne}, {SampledSum{0.1, 1}, ReplaceOne},
-		{GaussianMixture{2, []float64{0, 1, 2}, []float64{0.9, 0.08, 0.02}}, AddOrRemoveOne},
 		{Repeated{Gaussian{5}, 2}, AddOrRemoveOne},
 		{Composed{[]Event{Gaussian{5}, Laplace{9}}}, AddOrRemoveOne},
 		{Disjoint{Parts: []Event{PoissonSampled{0.1, Gaussian{1}}, PoissonSampled{0.05, Gaussian{0.9}}}},
 			AddOrRemoveOne},
 		{RepeatAndSelect{Gaussian{4}, 5, 1, false}, AddOrRemoveOne}, {curve, AddOrRemoveOne},
+		{SparseHistogram{10, 60, 2}, AddOrRemoveOne},
 	} {
 		out[x.e.kind()] = x
 	}
@@ -118,9 +118,8 @@ func TestBadNumbersAreErrors(t *testing.T) {
 		SampledWithoutReplacement{10, 11, Gaussian{1}}, SampledWithoutReplacement{0, 0, Gaussian{1}},
 		TruncatedPoisson{nan, 10, 1, 1}, TruncatedPoisson{0.1, 10, 1, nan}, SameBatch{nil},
 		SameBatch{[]float64{1, nan}}, SampledSum{nan, 1}, SampledSum{0.1, nan},
-		GaussianMixture{nan, []float64{1}, []float64{1}},
-		GaussianMixture{1, []float64{nan}, []float64{1}},
-		GaussianMixture{1, []float64{1}, []float64{nan}},
+		SparseHistogram{nan, 9, 1}, SparseHistogram{1, nan, 1}, SparseHistogram{1, 1, 1},
+		SparseHistogram{1, 9, 0}, SparseHistogram{1, 9, 65},
 		Repeated{Gaussian{1}, 0}, Repeated{Gaussian{1}, -3}, Repeated{nil, 1}, Composed{[]Event{nil}},
 		Disjoint{}, RepeatAndSelect{Gaussian{1}, nan, 1, false},
 		RepeatAndSelect{Gaussian{1}, 2, nan, false}, RepeatAndSelect{Gaussian{1}, nan, 0, true}, Curve{},
@@ -161,7 +160,6 @@ func TestRefusals(t *testing.T) {
 	}{
 		{SampledWithoutReplacement{100, 10, Gaussian{1}}, AddOrRemoveOne},
 		{RandomizedResponse{0.5, 3}, AddOrRemoveOne},
-		{GaussianMixture{1, []float64{1}, []float64{1}}, ReplaceOne},
 		{PoissonSampled{0.1, Laplace{1}}, ReplaceOne},
 		{PoissonSampled{0.1, ZCDP{0.1}}, AddOrRemoveOne},
 		{PoissonSampled{0.1, Repeated{Laplace{1}, 3}}, AddOrRemoveOne},

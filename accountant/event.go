@@ -45,7 +45,6 @@ var eventTypes = []Event{
 	TruncatedPoisson{},
 	SampledSum{},
 	SameBatch{},
-	GaussianMixture{},
 	Curve{},
 	Composed{},
 	OneOf{},
@@ -54,6 +53,7 @@ var eventTypes = []Event{
 	SampledWithoutReplacement{},
 	Repeated{},
 	RepeatAndSelect{},
+	SparseHistogram{},
 }
 
 // known reports whether e is a value of one of this package's types. Pointers and types that embed

@@ -10,7 +10,8 @@ func TestDPAccountingNames(t *testing.T) {
 	for kind, x := range everyEvent() {
 		s, err := dpAccounting(x.e, x.r)
 		switch kind {
-		case "discrete_gaussian", "exponential_mechanism", "pure", "approximate", "disjoint", "curve":
+		case "discrete_gaussian", "exponential_mechanism", "pure", "approximate", "disjoint", "curve",
+			"sparse_histogram":
 			if !errors.Is(err, ErrUnsupported) {
 				t.Errorf("%s: %q, %v", kind, s, err)
 			}

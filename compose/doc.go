@@ -4,6 +4,7 @@
 //   - [Pool] runs several systems, and draws records from all of them.
 //   - [Labels] chooses among the records of a system by a private classifier.
 //   - [Changes] changes the images of a system in the way that a private measurement prefers.
+//   - [Levels] finds the levels of columns whose levels nobody can declare.
 //
 // Each is a [synth.Design] made of designs, so compositions can be parts of compositions:
 //

@@ -9,7 +9,7 @@ import (
 
 // kinds lists the kinds of compositions whose files can be read, by level.
 func kinds() []kind {
-	return []kind{ranksKind(), poolKind(), labelsKind(), changesKind()}
+	return []kind{ranksKind(), poolKind(), labelsKind(), changesKind(), levelsKind()}
 }
 
 // Systems returns the systems of this package, for reading their files. Their parts are of the

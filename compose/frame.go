@@ -46,6 +46,7 @@ const (
 	joinLevel                    // it draws from several parts
 	chooseLevel                  // it chooses among the records drawn
 	changeLevel                  // it changes the records drawn
+	openLevel                    // it finds the levels of the records
 )
 
 // A kind describes the compositions of one type, for messages and for files.
@@ -54,7 +55,8 @@ type kind struct {
 	config      string // the type of the configuration, with its package
 	of          string // the field of the configuration that holds the parts
 	level       level
-	least, most int // number of parts
+	least, most int  // number of parts
+	persons     bool // whether the records may be persons with several rows
 	// networks is the number of networks that the composition itself builds when a file is read. They
 	// share the limits for files with the parts.
 	networks int
@@ -80,7 +82,9 @@ func (k kind) field(name string) string { return k.config + "." + name }
 // begin returns a checker after the checks that all compositions share.
 func (k kind) begin(s records.Schema, b accountant.Budget, of []synth.Design) (c param.Checker) {
 	c.Add(b.Validate())
-	c.Add(records.RefusePersons(k.config+".PlanFor.s", s))
+	if !k.persons {
+		c.Add(records.RefusePersons(k.config+".PlanFor.s", s))
+	}
 	c.OK(len(of) >= k.least && len(of) <= k.most, k.field(k.of), fmt.Sprintf("%d systems", len(of)),
 		fmt.Sprintf("%d to %d systems", k.least, k.most))
 	for i, d := range of {
@@ -91,7 +95,7 @@ func (k kind) begin(s records.Schema, b accountant.Budget, of []synth.Design) (c
 
 // levelOf returns the level of a plan.
 func levelOf(p synth.Plan) level {
-	if f, ok := synth.WorkOf(p).(*frame); ok {
+	if f, ok := synth.WorkOf(p).(interface{ kind() kind }); ok {
 		return f.kind().level
 	}
 	return 0
@@ -107,7 +111,9 @@ func checkPart(c composition, i int, p synth.Plan, relation accountant.Relation)
 	}
 	k.OK(levelOf(p) < own.level, path, p.System(), "a system that stands before "+own.config+
 		" in the list of package compose")
-	k.Add(records.RefusePersons(path+".Schema", p.Schema()))
+	if !own.persons {
+		k.Add(records.RefusePersons(path+".Schema", p.Schema()))
+	}
 	k.OK(p.Schema().Equal(c.reads()), path+".Schema", p.Schema(),
 		"the schema of the records that it reads: "+records.Difference(p.Schema(), c.reads()))
 	k.OK(p.Budget().Relation == relation, path+".Budget.Relation", p.Budget().Relation,
@@ -124,6 +130,12 @@ type frame struct {
 	plans []synth.Plan
 }
 
+// A personFrame is the work of a composed system for persons.
+type personFrame struct{ *frame }
+
+// TakesPersons implements [synth.PersonWork].
+func (personFrame) TakesPersons() {}
+
 // planOf divides the budget, plans the parts and prices all stages together.
 func planOf(c composition, s records.Schema, b accountant.Budget, of []synth.Design) (synth.Plan,
 	error) {
@@ -138,7 +150,11 @@ func planOf(c composition, s records.Schema, b accountant.Budget, of []synth.Des
 func priced(c composition, s records.Schema, b accountant.Budget, plans []synth.Plan) (synth.Plan,
 	error) {
 	f := &frame{c, plans}
-	p, err := synth.NewProgram(c.kind().name, s, b, f.allStages(), f)
+	var w synth.Work = f
+	if c.kind().persons {
+		w = personFrame{f}
+	}
+	p, err := synth.NewProgram(c.kind().name, s, b, f.allStages(), w)
 	return synth.PlanOf(&p, err)
 }
 

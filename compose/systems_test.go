@@ -106,6 +106,14 @@ var (
 	changesSubject = subject("changes", func(s records.Schema, n int) synth.Design {
 		return changesOf(s, n)
 	})
+	levelsSubject = subject("levels", func(s records.Schema, n int) synth.Design {
+		for _, c := range s.Columns() {
+			if c.Kind() == records.HashedColumn {
+				return compose.Levels{Of: embedding(n)}
+			}
+		}
+		return compose.Levels{} // refused: without open columns the plan is another system's
+	})
 )
 
 func TestRanksContract(t *testing.T) {
@@ -128,6 +136,13 @@ func TestChangesContract(t *testing.T) {
 		t.Skip("see -long")
 	}
 	synthtest.Run(t, changesSubject)
+}
+
+func TestLevelsContract(t *testing.T) {
+	if !*long {
+		t.Skip("see -long")
+	}
+	synthtest.Run(t, levelsSubject)
 }
 
 // TestContractOfRankedNetworks runs the contract suite with a system that trains privately.
@@ -163,6 +178,7 @@ func TestRanksKilled(t *testing.T)   { synthtest.Kill(t, ranksSubject, *kills) }
 func TestPoolKilled(t *testing.T)    { synthtest.Kill(t, poolSubject, *kills) }
 func TestLabelsKilled(t *testing.T)  { synthtest.Kill(t, labelsSubject, *kills) }
 func TestChangesKilled(t *testing.T) { synthtest.Kill(t, changesSubject, *kills) }
+func TestLevelsKilled(t *testing.T)  { synthtest.Kill(t, levelsSubject, *kills) }
 
 // partsOf returns the plans of a composition's parts.
 func partsOf(p synth.Plan) []synth.Plan { return synth.WorkOf(p).(synth.Nested).Plans() }

@@ -14,7 +14,9 @@ import (
 type Config struct {
 	// Candidates is a schema of tables wide enough for every possible record. Its numbers,
 	// targets, ordered levels and categories are estimated; its flags, labels, moments,
-	// lengths of time, hashed texts and identifiers cost nothing and are not changed.
+	// lengths of time, hashed texts and identifiers cost nothing and are not changed. Columns with
+	// open levels, which are hashed texts with an other level, get the texts of large noisy counts
+	// as levels.
 	Candidates records.Schema
 	Budget     accountant.Budget
 	// NoiseMultiplier is the standard deviation of the noise divided by the sensitivity of all counts
@@ -53,8 +55,11 @@ func (c Config) validate() error {
 	}
 	if err := c.Candidates.Validate(); err != nil || c.Candidates.Kind() != records.MixedTable {
 		bad("Candidates", c.Candidates.String(), "a schema of tables, made by records.NewSchema")
-	} else if len(estimated(c.Candidates)) == 0 {
+	} else if len(estimated(c.Candidates)) == 0 && len(open(c.Candidates)) == 0 {
 		bad("Candidates", c.Candidates.String(), "a column whose bounds or levels are to be estimated")
+	}
+	if len(open(c.Candidates)) > 0 && c.Budget.Delta == 0 {
+		bad("Budget.Delta", c.Budget.Delta, "a positive number for columns with open levels")
 	}
 	if c.NoiseMultiplier != 0 && !mechanism.IsNoiseMultiplier(c.NoiseMultiplier) {
 		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive number of at most 2^24, or 0 to find it")

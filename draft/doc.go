@@ -4,9 +4,10 @@
 //
 // A schema is public, so everything in it that comes from the records is a release. The caller
 // declares candidates: a schema with bounds that no record can leave, and with every level that the
-// caller can name. Levels that the candidates lack cannot be found. One noisy histogram over all
-// columns together then locates the records. The result is a narrower schema for a person to
-// review. Its price is charged to a ledger.
+// caller can name. Levels that the candidates lack are found in columns with open levels only,
+// which are hashed columns with an other level. One noisy histogram over all columns together then
+// locates the records, and an accountant.SparseHistogram finds the texts of open columns. The
+// result is a narrower schema for a person to review. Its price is charged to a ledger.
 //
 // Known bounds and levels, or a draft from public rows, cost no privacy and are better.
 //

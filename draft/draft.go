@@ -48,7 +48,8 @@ const (
 )
 
 // interpret makes a schema from noisy counts.
-func (p *Plan) interpret(noisy []float64, g ledger.Guarantee) (*Draft, error) {
+func (p *Plan) interpret(noisy []float64, texts []map[string]float64,
+	g ledger.Guarantee) (*Draft, error) {
 	d := &Draft{Std: p.Std, Threshold: p.Threshold, Guarantee: g}
 	columns := p.Config.Candidates.Columns()
 	for _, h := range p.Config.histograms() {
@@ -57,6 +58,7 @@ func (p *Plan) interpret(noisy []float64, g ledger.Guarantee) (*Draft, error) {
 		d.Columns = append(d.Columns, Column{c.Name(), cells})
 		columns[h.column] = narrowed(c, cells, &h)
 	}
+	d.opened(columns, open(p.Config.Candidates), texts)
 	var err error
 	d.Schema, err = records.NewSchema(columns...)
 	return d, err

@@ -17,9 +17,10 @@ var ErrSchema = errors.New("draft: the data's schema is not the plan's candidate
 
 // Fit runs a plan on private records.
 //
-// Guarantee: the draft is a function of one release of noisy counts, with noise of the exact class.
-// The plan's event is reserved on the ledger before any record is read. A cancelled run gets no
-// refund.
+// Guarantee: the draft is a function of one release of noisy counts, and of one of the texts of
+// columns with open levels if there are any, with noise of the exact class. Both are reserved on
+// the ledger before any record is read. A cancelled run gets no refund.
+//
 // Errors: ErrSchema, accountant.ErrBudgetExceeded, ctx.Err(); *param.Error for a plan not made by
 // Config.Plan, for data other than tables, and for a ledger whose unit the data do not support. No
 // error depends on a record's value.
@@ -36,7 +37,9 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	if err != nil {
 		return nil, err
 	}
-	return p.run(ctx, ledger, func(c *counter) error { return c.add(ctx, frame, shares) })
+	return p.run(ctx, ledger, func(c *counter) error {
+		return errors.Join(c.addTexts(data), c.add(ctx, frame, shares))
+	})
 }
 
 // FitStream is [Fit] for records that arrive in parts. Its memory does not grow with their number.
@@ -68,7 +71,7 @@ func FitStream(ctx context.Context, p *Plan, parts iter.Seq2[records.Data, error
 			if err != nil {
 				return err
 			}
-			if err := c.add(ctx, frame, shares); err != nil {
+			if err := errors.Join(c.addTexts(part), c.add(ctx, frame, shares)); err != nil {
 				return err
 			}
 		}
@@ -120,7 +123,7 @@ func (p *Plan) run(ctx context.Context, ledger *ledger.Ledger,
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	grant, err := mechanism.Begin(ctx, ledger).Spend(Purpose, p.Event)
+	counts, texts, err := p.reserve(ctx, ledger)
 	if err != nil {
 		return nil, err
 	}
@@ -129,25 +132,38 @@ func (p *Plan) run(ctx context.Context, ledger *ledger.Ledger,
 		return nil, err
 	}
 	noisy := make([]float64, p.Cells)
-	if err := grant.Release(p.Sensitivity/p.Std,
-		mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
-		return nil, err
+	if counts != nil {
+		if err := counts.Release(p.Sensitivity/p.Std,
+			mechanism.Part{Sum: c.sum, Std: p.Std, Out: noisy}); err != nil {
+			return nil, err
+		}
+	}
+	var found []map[string]float64
+	if texts != nil {
+		if found, err = texts.SparseHistogram(c.texts); err != nil {
+			return nil, err
+		}
 	}
 	g := ledger.Guarantee()
 	g.RowsPerUnit = p.Config.Candidates.RowsPerPerson()
-	return p.interpret(noisy, g)
+	return p.interpret(noisy, found, g)
 }
 
 // counter adds up the counts of records exactly.
 type counter struct {
 	histograms []histogram
 	sum        *mechanism.FixedSum
+	texts      []map[string]int64 // of each column with open levels
 }
 
 func newCounter(p *Plan) *counter {
 	// With a grid of at most 1, every count is a whole number of grid steps.
 	grid := min(mechanism.CountGrid(p.Std, p.Config.Candidates.RowsPerPerson() > 0), 1)
-	return &counter{p.Config.histograms(), mechanism.NewFixedSum(p.Cells, grid)}
+	c := &counter{histograms: p.Config.histograms(), sum: mechanism.NewFixedSum(p.Cells, grid)}
+	for range open(p.Config.Candidates) {
+		c.texts = append(c.texts, map[string]int64{})
+	}
+	return c
 }
 
 // checkEvery is the number of records read between two checks of the context.

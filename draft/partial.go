@@ -17,6 +17,10 @@ func (p *Plan) NewPartial() (*mechanism.Partial, error) {
 	if p == nil || p.Event == nil {
 		return nil, param.New("draft.Plan.NewPartial", nil, "a plan, made by Config.Plan")
 	}
+	if p.Open > 0 {
+		return nil, param.New("draft.Plan.NewPartial", p.Config.Candidates.String(),
+			"candidates without open levels: their texts are not counted in shards")
+	}
 	c := p.Config
 	pass, err := mechanism.NewPassID("draft", c.Candidates, c.Budget, c.NoiseMultiplier,
 		c.BinsPerDoubling)

@@ -20,7 +20,7 @@ const Purpose = "schema draft"
 // read.
 type Plan struct {
 	Config      Config
-	Event       accountant.Event // the only release
+	Event       accountant.Event // the release of counts, and of the texts of open columns
 	Columns     int              // columns that are estimated
 	Cells       int              // counts that are released
 	Sensitivity float64          // L2, of all counts together
@@ -28,7 +28,11 @@ type Plan struct {
 	// Threshold is the noisy count from which a level is kept. For l bins together it is √l times as
 	// large.
 	Threshold float64
-	Total     accountant.Bound // ε at the budget's δ
+	// Open is the number of columns with open levels, and OpenThreshold the noisy count from which
+	// one of their texts is a level.
+	Open          int
+	OpenThreshold float64
+	Total         accountant.Bound // ε at the budget's δ
 }
 
 // Plan chooses the settings that the configuration leaves open, and prices all stages.
@@ -42,7 +46,7 @@ func (c Config) Plan() (*Plan, error) {
 	}
 	c = c.withDefaults()
 	if c.NoiseMultiplier == 0 {
-		z, _, err := accountant.CalibrateNoise(c.Budget, event)
+		z, _, err := accountant.CalibrateNoise(c.Budget, c.event)
 		if err != nil {
 			return nil, fmt.Errorf("draft: noise of the counts: %w", err)
 		}
@@ -51,14 +55,24 @@ func (c Config) Plan() (*Plan, error) {
 				"of at most 2^24")
 		}
 	}
-	p := &Plan{Config: c, Event: event(c.NoiseMultiplier), Columns: len(estimated(c.Candidates))}
+	p := &Plan{Config: c, Event: c.event(c.NoiseMultiplier), Columns: len(estimated(c.Candidates))}
 	tests := 0
 	for _, h := range c.histograms() {
 		p.Cells += h.cells
 		tests += h.tests()
 	}
 	p.Sensitivity = sensitivity(c.Budget.Relation, p.Columns)
-	p.Std = max(c.NoiseMultiplier*p.Sensitivity, leastStd)
+	counts, texts := c.parts(c.NoiseMultiplier)
+	if own, ok := counts.(accountant.Gaussian); ok {
+		p.Std = own.NoiseMultiplier * p.Sensitivity
+	}
+	p.Std = max(p.Std, leastStd)
+	if own, ok := texts.(accountant.SparseHistogram); ok {
+		p.Open, p.OpenThreshold = own.Cells, own.Threshold
+		if err := mechanism.CheckCountNoise("draft.Config.NoiseMultiplier", own.Sigma, true); err != nil {
+			return nil, err
+		}
+	}
 	if err := mechanism.CheckCountNoise("draft.Config.NoiseMultiplier", p.Std,
 		c.Candidates.RowsPerPerson() > 0); err != nil {
 		return nil, err
@@ -79,10 +93,6 @@ func (c Config) Plan() (*Plan, error) {
 // noise would only enlarge the range of the sums.
 const leastStd = 0x1p-10
 
-func event(noiseMultiplier float64) accountant.Event {
-	return accountant.Gaussian{NoiseMultiplier: noiseMultiplier}
-}
-
 // sensitivity returns the L2 sensitivity of all counts together to one record. A record counts in
 // one cell of every column. Adding or removing it changes one count of each column by 1. Replacing
 // it changes at most two.
@@ -96,6 +106,9 @@ func sensitivity(r accountant.Relation, columns int) float64 {
 // threshold returns a number that any of n normal variables of standard deviation std exceeds with
 // probability at most falseAlarm, by the union bound.
 func threshold(std, falseAlarm float64, n int) float64 {
+	if n == 0 {
+		return 0
+	}
 	return std * math.Sqrt2 * math.Erfcinv(2*falseAlarm/float64(n))
 }
 
@@ -117,6 +130,10 @@ func (p *Plan) String() string {
 	}
 	fmt.Fprintf(&b, "noise on a count: %.4g; a level is kept from a count of %.4g\n",
 		p.Std, p.Threshold)
+	if p.Open > 0 {
+		fmt.Fprintf(&b, "texts of %d columns with open levels are levels from a noisy count of %.4g\n", p.Open,
+			p.OpenThreshold)
+	}
 	fmt.Fprintf(&b, "  %s  1 × %s; ε = %s", Purpose, accountant.Describe(p.Event),
 		accountant.FormatUpper(p.Total.Upper, 4))
 	return param.Lines(b.String(), "")

@@ -31,7 +31,6 @@ require (
 	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
 	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-	gonum.org/v1/gonum v0.17.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
 
@@ -57,6 +56,7 @@ require (
 	github.com/seed7ba64551/privgen/connect/arrow v0.0.0
 	github.com/seed7ba64551/privgen/connect/parquet v0.0.0
 	golang.org/x/sys v0.49.0
+	gonum.org/v1/gonum v0.17.0
 )
 
 replace (

@@ -47,6 +47,11 @@ func TestDrawsHoldTheLock(t *testing.T) {
 			func(g *Grant) error { return g.DiscreteGaussian(one, make([]int64, 1)) }},
 		"DiscreteLaplace": {accountant.DiscreteLaplace{A: 1, Sensitivity: 1},
 			func(g *Grant) error { return g.DiscreteLaplace(one, make([]int64, 1)) }},
+		"SparseHistogram": {accountant.SparseHistogram{Sigma: 1, Threshold: 9, Cells: 1},
+			func(g *Grant) error {
+				_, err := g.SparseHistogram([]map[string]int64{{"a": 1}})
+				return err
+			}},
 		"Trials": {accountant.RepeatAndSelect{Event: gaussian(1), Mean: 4, Poisson: true},
 			func(g *Grant) error { _, err := g.Trials(2, 0); return err }},
 		"PoissonSample": {sampled(0.5), func(g *Grant) error {

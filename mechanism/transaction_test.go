@@ -108,6 +108,11 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 		}},
 		"RandomizedResponse": {accountant.RandomizedResponse{Categories: 2, Noise: 0.5},
 			func(g *mechanism.Grant) error { _, err := g.RandomizedResponse(1); return err }},
+		"SparseHistogram": {accountant.SparseHistogram{Sigma: 1, Threshold: 9, Cells: 1},
+			func(g *mechanism.Grant) error {
+				_, err := g.SparseHistogram([]map[string]int64{{"a": 1}})
+				return err
+			}},
 		"DiscreteGaussian": {accountant.DiscreteGaussian{Sigma: 1, Sensitivity: 1},
 			func(g *mechanism.Grant) error { return g.DiscreteGaussian([]int64{1}, []int64{1}) }},
 		"DiscreteLaplace": {accountant.DiscreteLaplace{A: 1, Sensitivity: 1},

@@ -45,11 +45,9 @@
 //
 // # Learning from mixtures
 //
-// Every learner in this package uses released rows only and is therefore post-processing. [Linear]
-// is the stochastic gradient descent of Theorem 2, which subtracts the known effect of the noise.
-// [Trainer] trains any classifier on soft labels. [Moments] has the means and covariances of the
-// classes, from which labelled records can be drawn. [Denoise] and [Project] prepare rows for
-// learning.
+// Every learner in this package uses released rows only and is therefore post-processing. [Trainer]
+// trains any classifier on soft labels. [Moments] has the means and covariances of the classes,
+// from which labelled records can be drawn. [Denoise] and [Project] prepare rows for learning.
 //
 // # Defaults
 //

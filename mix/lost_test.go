@@ -71,13 +71,6 @@ func TestLostMixturesAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkMoments(t, moments)
-		linear, err := m.Linear(t.Context(), 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := accuracy(striped(t, 600, 2), linear.Predict); got < 0.95 {
-			t.Errorf("linear model: accuracy %.3f, want at least 0.95", got)
-		}
 	}
 }
 

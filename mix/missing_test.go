@@ -49,7 +49,6 @@ func TestWhatIsMissing(t *testing.T) {
 	mistakes["draw from no model"] = second(none.Sampler(synth.Draw{Cluster: -1, Class: -1}))
 	mistakes["write no model"] = second(none.Encode())
 	mistakes["moments of no model"] = second(none.Moments())
-	mistakes["linear model of no model"] = second(none.Linear(ctx, 0))
 	mistakes["records for no model"] = second(none.Prepared(data))
 	m := released(t, p, data)
 	moments, err := m.Moments()

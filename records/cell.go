@@ -32,6 +32,7 @@ type cellCode struct {
 	levels        uint16
 	other         uint16    // code that an unknown level becomes
 	absent        uint16    // code that a missing level becomes
+	open          bool      // hashed texts with an other level
 	tick          *tickCode // nil unless the column is held in ticks
 	form          *form     // of texts; nil for the usual one
 	parts         []partCode
@@ -56,6 +57,7 @@ func newCellCode(c Column, offset int) cellCode {
 			k.scale = math.Log1p(k.scale)
 		}
 	}
+	k.open = c.kind.of().hashed && c.other != ""
 	k.form, _ = c.form() // the schema is valid
 	k.decimals = decimalsFor(k.scale)
 	if c.stepped {

@@ -62,8 +62,13 @@ func (c Column) WithMissing() Column {
 	return c
 }
 
-// WithOther declares the level that unknown values become.
+// WithOther declares the level that unknown values become. It makes the levels of a [Hashed] column
+// open.
 func (c Column) WithOther(level string) Column {
+	if c.kind.of().hashed && len(c.levels) > 0 { // it takes the place of the last bucket
+		c.levels = slices.Clone(c.levels)
+		c.levels[len(c.levels)-1] = level
+	}
 	c.other = level
 	return c
 }

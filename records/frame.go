@@ -2,6 +2,7 @@ package records
 
 import (
 	"math"
+	"unique"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -31,7 +32,8 @@ type frameRows struct {
 type cells struct {
 	numbers []float64
 	levels  []uint16
-	ticks   []int64 // for identifiers, the numbers that they are made from
+	ticks   []int64                 // for identifiers, the numbers that they are made from
+	texts   []unique.Handle[string] // beside the buckets of open columns; nil for generated rows
 }
 
 // Schema returns the public description of the records.

@@ -50,8 +50,11 @@ func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
 	}
-	if c.kind.of().hashed {
-		return map[string]uint16{} // buckets are found by hash
+	if c.kind.of().hashed { // buckets are found by hash
+		if c.other != "" {
+			return map[string]uint16{c.other: uint16(len(c.levels) - 1)}
+		}
+		return map[string]uint16{}
 	}
 	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
 	for i, text := range c.levels {
@@ -99,7 +102,7 @@ func (b *FrameBuilder) truncate() {
 	for j := range b.cells {
 		c := &b.cells[j]
 		c.numbers, c.levels = c.numbers[:min(b.n, len(c.numbers))], c.levels[:min(b.n, len(c.levels))]
-		c.ticks = c.ticks[:min(b.n, len(c.ticks))]
+		c.ticks, c.texts = c.ticks[:min(b.n, len(c.ticks))], c.texts[:min(b.n, len(c.texts))]
 	}
 }
 
@@ -194,7 +197,10 @@ func (b *FrameBuilder) appendTick(j int, tick int64) {
 }
 
 func (b *FrameBuilder) appendCode(j int, code uint16) {
-	b.cells[j].levels = push(b.cells[j].levels, code)
+	c := &b.cells[j]
+	if c.levels = push(c.levels, code); b.schema.table.cells[j].open {
+		c.texts = push(c.texts, noText)
+	}
 }
 
 func (b *FrameBuilder) appendMissing(j int) {
@@ -222,6 +228,7 @@ func (b *FrameBuilder) appendText(j int, text string) {
 		b.appendNumber(j, parseNumber(text))
 	default:
 		b.appendCode(j, code.code(b.lookup[j], text))
+		b.keepText(j, text)
 	}
 }
 

@@ -96,6 +96,14 @@ func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
 		b.cells[j].ticks = v.ticks(code.tick, rows)
 	case b.lookup[j] == nil:
 		b.cells[j].numbers = v.numbers(rows)
+	case code.open:
+		for i := range rows {
+			if text, held := v.text(i); held {
+				b.appendText(j, text)
+			} else {
+				b.appendMissing(j)
+			}
+		}
 	default:
 		b.cells[j].levels = v.levels(code, b.lookup[j], rows)
 	}
@@ -165,32 +173,35 @@ func (v Values) numbers(rows int) []float64 {
 
 // levels reads the cells of a column of levels; lookup holds the code of each text.
 func (v Values) levels(code *cellCode, lookup map[string]uint16, rows int) []uint16 {
-	known := func(text string) uint16 { return code.code(lookup, strings.TrimSpace(text)) }
 	dictionary := make([]uint16, len(v.Dictionary))
 	for i, text := range v.Dictionary {
-		dictionary[i] = known(text)
+		dictionary[i] = code.code(lookup, strings.TrimSpace(text))
 	}
 	out := make([]uint16, rows)
-	for i, x := range v.Numbers {
-		if out[i] = missingLevel; x == x {
-			out[i] = known(strconv.FormatFloat(x, 'f', -1, 64))
-		}
-	}
-	for i, x := range v.Whole {
-		out[i] = known(strconv.FormatInt(x, 10))
-	}
-	for i, text := range v.Texts {
-		out[i] = known(text)
-	}
-	for i, code := range v.Codes {
-		if out[i] = missingLevel; uint(code) < uint(len(dictionary)) {
-			out[i] = dictionary[code]
-		}
-	}
-	for i, missing := range v.Missing {
-		if missing {
+	for i := range out {
+		if text, held := v.text(i); !held {
 			out[i] = missingLevel
+		} else if v.Codes != nil {
+			out[i] = dictionary[v.Codes[i]]
+		} else {
+			out[i] = code.code(lookup, text)
 		}
 	}
 	return out
+}
+
+// text returns the text of cell i; held is false for a missing value.
+func (v Values) text(i int) (text string, held bool) {
+	switch {
+	case v.Missing != nil && v.Missing[i]:
+	case v.Texts != nil:
+		return strings.TrimSpace(v.Texts[i]), true
+	case v.Whole != nil:
+		return strconv.FormatInt(v.Whole[i], 10), true
+	case v.Numbers != nil:
+		return strconv.FormatFloat(v.Numbers[i], 'f', -1, 64), v.Numbers[i] == v.Numbers[i]
+	case v.Codes != nil && uint(v.Codes[i]) < uint(len(v.Dictionary)):
+		return strings.TrimSpace(v.Dictionary[v.Codes[i]]), true
+	}
+	return "", false
 }

@@ -1,5 +1,10 @@
 package records
 
+import (
+	"slices"
+	"unique"
+)
+
 // Take returns a frame of copies of the given rows, in the given order.
 func (f *Frame) Take(rows []int32) *Frame {
 	out := &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: len(rows),
@@ -7,7 +12,7 @@ func (f *Frame) Take(rows []int32) *Frame {
 		home:  f.home.derived()}}}
 	for j, c := range f.cells {
 		out.cells[j] = cells{takeRows(c.numbers, rows, 1), takeRows(c.levels, rows, 1),
-			takeRows(c.ticks, rows, 1)}
+			takeRows(c.ticks, rows, 1), takeRows(c.texts, rows, 1)}
 	}
 	return out
 }
@@ -21,6 +26,9 @@ func (f *Frame) Slice(lo, hi int) *Frame {
 		switch {
 		case c.levels != nil:
 			out.cells[j].levels = c.levels[lo:hi:hi]
+			if c.texts != nil {
+				out.cells[j].texts = c.texts[lo:hi:hi]
+			}
 		case c.ticks != nil:
 			out.cells[j].ticks = c.ticks[lo:hi:hi]
 		default:
@@ -57,6 +65,11 @@ func concatFrames(s Schema, parts []Data) (Data, error) {
 			out.cells[j].numbers = append(out.cells[j].numbers, c.numbers...)
 			out.cells[j].levels = append(out.cells[j].levels, c.levels...)
 			out.cells[j].ticks = append(out.cells[j].ticks, c.ticks...)
+			out.cells[j].texts = append(out.cells[j].texts, c.texts...)
+			if s.table.cells[j].open && c.texts == nil {
+				out.cells[j].texts = append(out.cells[j].texts, slices.Repeat(
+					[]unique.Handle[string]{noText}, f.n)...)
+			}
 		}
 	}
 	return out, nil

@@ -21,6 +21,9 @@ func (hashedRules) put(c Column, j *columnJSON) { j.Buckets, j.Levels = len(c.le
 func (hashedRules) get(j columnJSON, c Column) (Column, error) {
 	hashed := Hashed(j.Name, j.Buckets, j.Levels...)
 	c.levels, c.known, c.most = hashed.levels, hashed.known, hashed.most
+	if c.other != "" {
+		c = c.WithOther(c.other)
+	}
 	return c, nil
 }
 
@@ -34,6 +37,10 @@ func (hashedRules) get(j columnJSON, c Column) (Column, error) {
 // [Column.Levels] returns the names.
 //
 // A missing value becomes the first bucket unless the column is [Column.WithMissing].
+//
+// With [Column.WithOther] and no known texts, the levels of the column are open: its records keep
+// their texts beside the buckets, and a composition may find levels among the texts at a price, as
+// compose.Levels does. The other level has the last bucket, and all other texts share the others.
 func Hashed(name string, buckets int, known ...string) Column {
 	c := Column{kind: HashedColumn, name: name, known: append([]string(nil), known...)}
 	if buckets < 2 || buckets > maxLevels {
@@ -70,12 +77,21 @@ func bucketOf[T string | []byte](text T, buckets int) int {
 // bucket returns the bucket of a text. The name of a bucket, such as "bucket-17", is in that
 // bucket.
 func (k *cellCode) bucket(text string) uint16 {
-	if number, named := strings.CutPrefix(text, bucketPrefix); named && digitsOnly(number) {
+	if number, named := bucketNumber(text); named {
 		if n, ok := wholeNumber(number); ok && n < int64(k.levels) {
 			return uint16(n)
 		}
 	}
+	if k.open {
+		return uint16(bucketOf(text, int(k.levels)-1))
+	}
 	return uint16(bucketOf(text, int(k.levels)))
+}
+
+// bucketNumber returns the number in the name of a bucket; named is false for other texts.
+func bucketNumber(text string) (number string, named bool) {
+	number, named = strings.CutPrefix(text, bucketPrefix)
+	return number, named && digitsOnly(number)
 }
 
 // maxBuckets is the largest number of buckets of all columns of a schema together. It bounds the
@@ -91,13 +107,15 @@ func (f *columnFaults) hashed() {
 	if c.lo != 0 || c.hi != 0 || c.logarithmic {
 		f.bad(".Bounds", c.kind, "neither bounds nor a logarithm: the column holds texts")
 	}
-	if c.other != "" || len(c.aliases) > 0 {
-		f.bad(".WithOther", c.other, "no other level and no alias: every text has a bucket")
+	_, named := bucketNumber(c.other)
+	if c.other != "" && (!plainText(c.other) || named || len(c.known) > 0) || len(c.aliases) > 0 {
+		f.bad(".WithOther", quotedName(c.other), "no alias, since every text has a bucket; and no "+
+			"other level, or one that is not the name of a bucket, without known texts")
 	}
 	seen := make(map[string]bool, len(c.known))
 	for i, text := range c.known {
-		number, named := strings.CutPrefix(text, bucketPrefix)
-		if !plainText(text) || seen[text] || named && digitsOnly(number) {
+		_, named := bucketNumber(text)
+		if !plainText(text) || seen[text] || named {
 			f.bad(fmt.Sprintf(".Known[%d]", i), quotedName(text),
 				"a unique text without control characters or surrounding blanks, and not the name of a bucket")
 		}

@@ -264,13 +264,13 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	}
 	var room [400]byte // the longest texts have 324 digits; this avoids an allocation
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
-	code, known := b.lookup[j][string(spelled)]
-	if cell := &b.schema.table.cells[j]; !known && cell.kind.of().hashed {
-		code = uint16(bucketOf(spelled, int(cell.levels)))
-	} else if !known {
-		code = unknownLevel
+	if code, known := b.lookup[j][string(spelled)]; known {
+		b.appendCode(j, code)
+	} else if b.schema.table.cells[j].kind.of().hashed {
+		b.appendText(j, string(spelled))
+	} else {
+		b.appendUnknown(j)
 	}
-	b.appendCode(j, code)
 }
 
 // WriteFrame writes the records of a table, one per line, with the schema's columns in their order.

@@ -6,10 +6,10 @@ import (
 	"os"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/demo"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
+	"github.com/seed7ba64551/privgen/report/demo"
 )
 
 // BenchmarkMillionRecords makes a whole report and its page, of a million real, 100,000 held-out

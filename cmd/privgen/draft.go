@@ -39,7 +39,8 @@ func newDraft(a *app) *cobra.Command {
 			"With --public, bounds and levels are copied from RECORDS, which must be public: rows " +
 			"written by\nhand, or already published. A note says what each column was taken for. With " +
 			"--candidates,\nRECORDS are private: the candidates are a schema wide enough for all " +
-			"possible values, and a\nprivate release, paid for on the ledger, narrows it.",
+			"possible values, and a\nprivate release, paid for on the ledger, narrows it. It also finds " +
+			"levels of columns\nwhose levels are open: hashed columns with an other level.",
 		Example: "  privgen draft sample.csv --public --label income -o schema.json\n" +
 			"  privgen draft people.csv --candidates wide.json --epsilon 0.1 --ledger people \\\n" +
 			"    -o schema.json",

@@ -26,6 +26,8 @@ var glossary = []struct {
 		"an approximate number of records, which is public"},
 	{"ranks", regexp.MustCompile(`\branks\b`),
 		"each number is replaced by its place in the order of all numbers of its column"},
+	{"sparse histogram", regexp.MustCompile(`sparse histogram`),
+		"counts of texts that are not known before; only texts of many records are released"},
 	{"Poisson sample", regexp.MustCompile(`Poisson sample`),
 		"each record takes part by chance, whatever the others do"},
 }

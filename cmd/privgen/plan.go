@@ -15,6 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 type planJob struct {
@@ -100,7 +101,9 @@ func newPlan(a *app) *cobra.Command {
 		Short:   "Plan a fit: its system, its price, and the time and memory that it takes",
 		Long: "Plan chooses all settings of a fit from public inputs alone: the schema, the budget and " +
 			"the\napproximate number of records. It reads no record and spends nothing.\n\n" +
-			"Without --system, plan uses the system that is recommended for such records.",
+			"Without --system, plan uses the system that is recommended for such records.\n\n" +
+			"A hashed column with an other level has open levels: a part of the budget then finds the " +
+			"texts\nthat many records have, and all other texts become the other level.",
 		Example: "  privgen plan schema.json --epsilon 1 --delta 1e-5 --records 30000 -o plan.json\n" +
 			"  privgen plan schema.json --records 30000 --system gan --json",
 		Args:              arguments("SCHEMA"),
@@ -207,7 +210,7 @@ func (j *planJob) run(path string) error {
 		return err
 	}
 	for i, l := range list {
-		if l.Plan.System() != chosen.System {
+		if systemOf(l.Plan) != chosen.System {
 			r.Alternatives = append(r.Alternatives, describe(l.Plan, l.Reason, i == 0))
 		}
 	}
@@ -220,20 +223,39 @@ func (j *planJob) choose(s records.Schema, list []privgen.Recommendation) (privg
 	if j.system == "auto" {
 		return list[0].Plan, describe(list[0].Plan, list[0].Reason, true), nil
 	}
-	p, err := systems[j.system](s, j.budget, j.records, j.seed)
+	p, err := compose.Levels{Of: asked{j, systems[j.system]}}.PlanFor(s, j.budget)
 	if err != nil {
 		return nil, planned{}, err
 	}
 	for i, l := range list {
-		if l.Plan.System() == j.system {
+		if systemOf(l.Plan) == j.system {
 			return p, describe(p, l.Reason, i == 0), nil
 		}
 	}
 	return p, describe(p, "", false), nil
 }
 
+// asked is the system of --system as the part of a composition.
+type asked struct {
+	job  *planJob
+	make maker
+}
+
+// PlanFor implements [privgen.Design].
+func (d asked) PlanFor(s records.Schema, b accountant.Budget) (privgen.Plan, error) {
+	return d.make(s, b, d.job.records, d.job.seed)
+}
+
+// systemOf returns the name of a plan's system, without the composition that finds open levels.
+func systemOf(p privgen.Plan) string {
+	if of, ok := synth.WorkOf(p).(synth.Nested); ok && p.System() == "levels" {
+		return of.Plans()[0].System()
+	}
+	return p.System()
+}
+
 func describe(p privgen.Plan, reason string, first bool) planned {
-	out := planned{System: p.System(), Recommended: first, Reason: reason, Epsilon: p.Total()}
+	out := planned{System: systemOf(p), Recommended: first, Reason: reason, Epsilon: p.Total()}
 	for line := range strings.Lines(p.String()) {
 		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "predicted: "); ok {
 			out.Predicted = text

@@ -60,11 +60,11 @@ func (f Finish) Apply(t *records.Table, seed uint64) (*records.Table, error) {
 	if out, err = f.stretched(out); err != nil || !f.Normalize {
 		return out, err
 	}
-	support, err := compose.SupportOf(plain, rare)
+	support, err := supportOf(plain, rare)
 	if err != nil {
 		return nil, err
 	}
-	return support.Apply(out)
+	return support.apply(out)
 }
 
 func (f Finish) stretched(t *records.Table) (*records.Table, error) {

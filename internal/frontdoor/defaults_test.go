@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -27,16 +28,46 @@ import (
 // kinds returns schemas of every kind of record, with and without classes.
 func kinds(t testing.TB) []records.Schema {
 	t.Helper()
-	table, err := demo.TableSource{Numbers: 5, Choices: 3, Levels: 6, Flags: 1, Classes: 3}.Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, 0, 5, 3, "v0", "v1", "v2").Schema()
 	list := []records.Schema{table, table.WithoutLabels(), records.Sets(900, 20)}
 	for _, s := range []records.Schema{records.Binary(20), records.Interval(7, -1, 3),
 		records.Image(16, 16), records.BinaryImage(12, 12)} {
 		list = append(list, s, s.WithLabels("a", "b"))
 	}
 	return list
+}
+
+// tableOf returns random rows of a table with a flag and a class, in which column j of levels has
+// j+3 of them.
+func tableOf(t testing.TB, rows, numbers, choices int, classes ...string) *records.Frame {
+	t.Helper()
+	columns := []records.Column{records.Flag("flag", "no", "yes"), records.Label("class", classes...)}
+	for j := range numbers {
+		columns = append(columns, []records.Column{records.Numeric(fmt.Sprint("number", j), -4, 4),
+			records.Integer(fmt.Sprint("number", j), 0, 90),
+			records.Numeric(fmt.Sprint("number", j), 0, 1e5).Logarithmic()}[j%3])
+	}
+	for j := range choices {
+		columns = append(columns, records.Categorical(fmt.Sprint("choice", j),
+			strings.Split("abcdefgh"[:j+3], "")...))
+	}
+	s, err := records.NewSchema(columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, labels := make([]float32, rows*s.Dim()), make([]int32, rows)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range flat {
+		flat[i] = rng.Float32()
+	}
+	for i := range labels {
+		labels[i] = int32(rng.IntN(len(classes)))
+	}
+	f, err := records.DecodeFlat(s, flat, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // oneLiners returns the chains of every system with only schema, budget and nominal size set.
@@ -304,11 +335,7 @@ func TestNothingToLearn(t *testing.T) {
 // TestOneLinersFit checks that every system fits and samples small data with its defaults.
 func TestOneLinersFit(t *testing.T) {
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
-	source := demo.TableSource{Records: 400, Numbers: 3, Choices: 2, Levels: 4, Flags: 1, Classes: 2}
-	table, err := source.Make()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := tableOf(t, 400, 3, 2, "v0", "v1")
 	sets, err := demo.SetSource{Records: 400, Universe: 60, MeanItems: 3, MaxItems: 9, Skew: 1}.Make()
 	if err != nil {
 		t.Fatal(err)

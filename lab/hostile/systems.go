@@ -59,8 +59,9 @@ func subjects() (list []subject, err error) {
 	changed, err2 := augmentSubjects(numbers)
 	ranked, err3 := rankSubjects(ofTables[0].data)
 	pooled, err4 := poolSubjects(ofTables[0].data)
-	return slices.Concat(ofSets, ofNumbers, ofTables, labelled, changed, ranked, pooled),
-		errors.Join(err1, err2, err3, err4)
+	opened, err5 := levelSubjects()
+	return slices.Concat(ofSets, ofNumbers, ofTables, labelled, changed, ranked, pooled, opened),
+		errors.Join(err1, err2, err3, err4, err5)
 }
 
 // tableSubjects returns plans of the systems that accept only tables.

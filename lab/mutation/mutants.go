@@ -10,7 +10,7 @@ func mutants() []mutant {
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), selectionMutants(),
-		partMutants(), poolMutants(), innerMutants(),
+		partMutants(), poolMutants(), innerMutants(), levelMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants())

@@ -14,3 +14,7 @@ replace github.com/seed7ba64551/privgen => ../..
 require github.com/seed7ba64551/privgen/examples v0.0.0
 
 replace github.com/seed7ba64551/privgen/examples => ../../examples
+
+require github.com/seed7ba64551/privgen/report v0.0.0
+
+replace github.com/seed7ba64551/privgen/report => ../../report

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/demo"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/fidelity"
 	"github.com/seed7ba64551/privgen/report/tabular"

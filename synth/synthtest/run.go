@@ -93,7 +93,7 @@ func otherColumns() []records.Column {
 			WithParts(records.WeekdayPart).WithMissing(),
 		records.Duration("stay", 0, time.Hour, time.Second),
 		records.Integer("account", math.MaxInt>>8, math.MaxInt>>8+40).WithMissing(),
-		records.Ordinal("pain", "none", "some", "bad"), records.Hashed("drug", 3),
+		records.Ordinal("pain", "none", "some", "bad"), records.Hashed("drug", 3).WithOther("unlisted"),
 		records.Label("outcome", "well", "ill")}
 }
 

@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/demo"
 )
 
 // shapes lists the shapes of generated tables.

@@ -103,6 +103,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	var scores []score
+	sigma, _ := plan.Noise()
 	for i := range c.runs {
 		start := time.Now()
 		gen, err := plan.Fit(ctx, train)
@@ -118,7 +119,7 @@ func run(ctx context.Context, args []string) error {
 				return err
 			}
 		}
-		s, err := c.learn(ctx, m, test, c.seed+uint64(i), i == 0)
+		s, err := c.learn(ctx, m, sigma, test, c.seed+uint64(i), i == 0)
 		if err != nil {
 			return err
 		}

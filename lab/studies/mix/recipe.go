@@ -69,18 +69,20 @@ func (s score) String() string {
 
 // learn trains on one release and tests on held-out images, which are clipped like the mixed
 // images.
-func (c config) learn(ctx context.Context, m *mix.Model, test *records.Table, seed uint64,
-	show bool) (score, error) {
+//
+// Sigma is the noise on the features of a mixture.
+func (c config) learn(ctx context.Context, m *mix.Model, sigma float64, test *records.Table,
+	seed uint64, show bool) (score, error) {
 	shown, err := c.seen(m, test)
 	if err != nil {
 		return score{}, err
 	}
 	var s score
-	linear, err := m.Linear(ctx, seed)
+	linear, err := fitLinear(ctx, m.Rows(), sigma, seed)
 	if err != nil {
 		return s, err
 	}
-	s.linear = images.Accuracy(shown, linear.Predict)
+	s.linear = images.Accuracy(shown, linear.predict)
 	net, err := c.network(m.Rows().Dim(), seed)
 	if err != nil {
 		return s, err

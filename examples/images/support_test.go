@@ -1,11 +1,10 @@
-package compose_test
+package images
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -34,11 +33,11 @@ func TestSupport(t *testing.T) {
 		0:       {1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1},
 		1.0 / 3: {1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1},
 	} {
-		support, err := compose.SupportOf(before, rare)
+		support, err := supportOf(before, rare)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := support.Apply(in)
+		out, err := support.apply(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,17 +45,17 @@ func TestSupport(t *testing.T) {
 			t.Errorf("rare = %v: got %v, want %v", rare, got, want)
 		}
 		if !slices.Equal(out.Labels(), in.Labels()) || slices.Contains(levels(in), 0) {
-			t.Error("Apply changes the labels or its input")
+			t.Error("apply changes the labels or its input")
 		}
 	}
 }
 
 func TestSupportWithoutClasses(t *testing.T) {
-	support, err := compose.SupportOf(table(t, records.Image(1, 2), []float32{0, 1, 0, 0}), 0)
+	support, err := supportOf(table(t, records.Image(1, 2), []float32{0, 1, 0, 0}), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := support.Apply(table(t, records.Image(1, 2), []float32{0.5, 0.5}))
+	out, err := support.apply(table(t, records.Image(1, 2), []float32{0.5, 0.5}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,24 +66,40 @@ func TestSupportWithoutClasses(t *testing.T) {
 
 func TestSupportMistakes(t *testing.T) {
 	grey := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
-	support, err := compose.SupportOf(grey, 0)
+	support, err := supportOf(grey, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var wrong *param.Error
 	for _, other := range []records.Schema{records.Image(4, 5).WithLabels("a", "b", "c"),
 		records.Image(5, 4).WithLabels("a", "b", "d")} {
-		if _, err := support.Apply(ramp(t, other)); !errors.As(err, &wrong) {
+		if _, err := support.apply(ramp(t, other)); !errors.As(err, &wrong) {
 			t.Errorf("other images: got error %v, want *param.Error", err)
 		}
 	}
 	for _, rare := range []float64{-0.1, 1} {
-		if _, err := compose.SupportOf(grey, rare); !errors.As(err, &wrong) {
+		if _, err := supportOf(grey, rare); !errors.As(err, &wrong) {
 			t.Errorf("rare = %v: got error %v, want *param.Error", rare, err)
 		}
 	}
 	other := table(t, records.Interval(2, 0, 1), []float32{0, 1})
-	if _, err := compose.SupportOf(other, 0); !errors.As(err, &wrong) {
+	if _, err := supportOf(other, 0); !errors.As(err, &wrong) {
 		t.Errorf("no images: got error %v, want *param.Error", err)
 	}
+}
+
+// ramp returns an image of each class, of ascending grey levels.
+func ramp(t *testing.T, s records.Schema) *records.Table {
+	t.Helper()
+	flat, labels := make([]float32, 3*s.Dim()), []int32{0, 1, 2}
+	for i := range flat {
+		flat[i] = float32(i) / float32(len(flat))
+	}
+	return table(t, s, flat, labels...)
+}
+
+// levels returns the grey levels of images.
+func levels(t *records.Table) []float32 {
+	flat, _ := t.Flat()
+	return flat
 }

@@ -1,4 +1,4 @@
-package mix
+package main
 
 import (
 	"context"
@@ -8,23 +8,24 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/mix"
 )
 
-// Constants of [Model.Linear], for features scaled such that rows have about unit length.
+// Constants of fitLinear, for features scaled such that rows have about unit length.
 const (
 	ridge  = 1e-3 // weight of ‖W‖²/2 in the loss
 	passes = 5    // over the rows
 	rate   = 0.5  // η₀ in η_t = η₀/(1 + t·ridge·η₀)
 )
 
-// Linear is a linear model Y = W·[x; 1] learnt from noisy mixtures. It is safe for concurrent use.
-type Linear struct {
+// linear is a linear model Y = W·[x; 1] learnt from noisy mixtures.
+type linear struct {
 	dim, classes int
 	w            []float64 // classes × (dim+1); the last column is the constant
 }
 
-// Linear fits least squares from features to labels by stochastic gradient descent on the released
-// rows.
+// fitLinear fits least squares from features to labels by stochastic gradient descent on released
+// rows, whose features have noise of standard deviation sigma.
 //
 // The gradient (Wx' − y')x'ᵀ of a noisy row has mean (Wx − y)xᵀ + σ²·W. The noise therefore acts as
 // a ridge, which does not vanish with more data. Because σ is public, σ²·W is subtracted. This
@@ -34,26 +35,21 @@ type Linear struct {
 //
 // The public seed determines the order of the rows.
 //
-// Guarantee: post-processing. Errors: *param.Error for a release without labels; ctx.Err(). Source:
-// Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls as log(T)/T); Shamir and
-// Zhang 2013.
-func (m *Model) Linear(ctx context.Context, seed uint64) (*Linear, error) {
-	if m.Rows().Classes() == 0 {
-		return nil, mistake("Linear", 0, "labelled records")
-	}
-	sigma, _ := m.work.noise()
-	return newLinearRun(m.rows, sigma).fit(ctx, seed)
+// Errors: ctx.Err(). Source: Lee et al. 2019, Theorem 2 (a variant of SGD whose excess loss falls
+// as log(T)/T); Shamir and Zhang 2013.
+func fitLinear(ctx context.Context, rows *mix.Rows, sigma float64, seed uint64) (*linear, error) {
+	return newLinearRun(rows, sigma).fit(ctx, seed)
 }
 
-// Predict sets dst to the class with the largest output, for every record of a batch.
-func (l *Linear) Predict(b device.Batch, dst []int32) {
+// predict sets dst to the class with the largest output, for every record of a batch.
+func (l *linear) predict(b device.Batch, dst []int32) {
 	for i := range b.Rows {
 		dst[i] = int32(floats.MaxIdx(l.outputs(b.Dense.Row(i))))
 	}
 }
 
 // outputs returns W·[x; 1].
-func (l *Linear) outputs(x []float32) []float64 {
+func (l *linear) outputs(x []float32) []float64 {
 	out := make([]float64, l.classes)
 	for c := range out {
 		w := l.w[c*(l.dim+1) : (c+1)*(l.dim+1)]
@@ -68,14 +64,14 @@ func (l *Linear) outputs(x []float32) []float64 {
 // linearRun is the state of one gradient descent. Centred features are multiplied by scale, so rows
 // have about unit length.
 type linearRun struct {
-	rows         *Rows
+	rows         *mix.Rows
 	x, y         []float64 // column means
 	scale, sigma float64
 	w, average   []float64
 }
 
-func newLinearRun(r *Rows, sigma float64) *linearRun {
-	s := &linearRun{rows: r, x: make([]float64, r.dim), y: make([]float64, r.classes)}
+func newLinearRun(r *mix.Rows, sigma float64) *linearRun {
+	s := &linearRun{rows: r, x: make([]float64, r.Dim()), y: make([]float64, r.Classes())}
 	n := float64(max(r.Len(), 1))
 	square := 0.0
 	for i := range r.Len() {
@@ -92,11 +88,11 @@ func newLinearRun(r *Rows, sigma float64) *linearRun {
 	}
 	s.scale = 1 / math.Sqrt(max(square, 1e-12)) // rows of about unit length
 	s.sigma = sigma * s.scale
-	s.w, s.average = make([]float64, r.classes*r.dim), make([]float64, r.classes*r.dim)
+	s.w, s.average = make([]float64, r.Classes()*r.Dim()), make([]float64, r.Classes()*r.Dim())
 	return s
 }
 
-func (s *linearRun) fit(ctx context.Context, seed uint64) (*Linear, error) {
+func (s *linearRun) fit(ctx context.Context, seed uint64) (*linear, error) {
 	n, t := s.rows.Len(), 0
 	total := n * passes
 	order := make([]int, n)
@@ -104,7 +100,7 @@ func (s *linearRun) fit(ctx context.Context, seed uint64) (*Linear, error) {
 		order[i] = i
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x6c696e656172))
-	row := make([]float64, s.rows.dim)
+	row := make([]float64, s.rows.Dim())
 	averaged := 0.0
 	for range passes {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -146,9 +142,9 @@ func (s *linearRun) step(i int, x []float64, step float64) {
 
 // model converts the averaged weights to a linear model of features that are neither scaled nor
 // centred.
-func (s *linearRun) model() *Linear {
-	d := s.rows.dim
-	l := &Linear{dim: d, classes: s.rows.classes, w: make([]float64, s.rows.classes*(d+1))}
+func (s *linearRun) model() *linear {
+	d := s.rows.Dim()
+	l := &linear{dim: d, classes: s.rows.Classes(), w: make([]float64, s.rows.Classes()*(d+1))}
 	for k := range l.classes {
 		constant := s.y[k]
 		for j := range d {

@@ -1,3 +1,5 @@
+// Package demo generates tables for examples, benchmarks and tests. It uses no real records. The
+// same settings give the same table on every machine.
 package demo
 
 import (
@@ -42,7 +44,7 @@ func (g TableSource) Validate() error {
 			errs = append(errs, fmt.Errorf("demo.TableSource.%s: %v: want %s", field, value, want))
 		}
 	}
-	bad(g.Records < 0 || g.Records > maxRows, "Records", g.Records,
+	bad(g.Records < 0 || g.Records > math.MaxInt32, "Records", g.Records,
 		"a number of rows that a table can hold")
 	bad(g.Numbers < 0 || g.Choices < 0 || g.Flags < 0 || g.Numbers+g.Choices+g.Flags < 1, "Numbers",
 		g.Numbers, "at least one column")

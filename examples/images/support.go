@@ -1,4 +1,4 @@
-package compose
+package images
 
 import (
 	"slices"
@@ -7,26 +7,27 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// Support holds the pixels of grey images that are light in the images of each class. Distortions
+// support holds the pixels of grey images that are light in the images of each class. Distortions
 // move a little light to pixels that are always black in undistorted images of the class. Some
 // classifiers, in particular Gaussian naive Bayes, then learn wrong properties.
-type Support struct {
+type support struct {
 	schema records.Schema
 	dark   [][]bool // by class, or one entry for images without classes
 }
 
-// SupportOf returns the pixels that are not black (grey level 0) in more than the fraction rare of
-// the images of a class. Use it on undistorted images after [Contrast], because generated images
-// are never quite black without Contrast. The support of a class without images is all pixels.
+// supportOf returns the pixels that are not black (grey level 0) in more than the fraction rare of
+// the images of a class. Use it on undistorted images after compose.Contrast, because
+// generated images are never quite black without it. The support of a class without images is all
+// pixels.
 //
 // Guarantee: post-processing of synthetic images. The support of private images is not private.
 //
 // Errors: *[param.Error] for records that are not grey images, or a fraction outside [0, 1).
-func SupportOf(t *records.Table, rare float64) (*Support, error) {
+func supportOf(t *records.Table, rare float64) (*support, error) {
 	s := t.Schema()
 	var k param.Checker
-	k.OK(rare >= 0 && rare < 1, "compose.SupportOf.rare", rare, "a fraction in [0, 1)")
-	k.OK(s.Kind() == records.GreyImage, "compose.SupportOf.t", s, "images of grey levels")
+	k.OK(rare >= 0 && rare < 1, "images.supportOf.rare", rare, "a fraction in [0, 1)")
+	k.OK(s.Kind() == records.GreyImage, "images.supportOf.t", s, "images of grey levels")
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -46,7 +47,7 @@ func SupportOf(t *records.Table, rare float64) (*Support, error) {
 			}
 		}
 	}
-	out := &Support{schema: s, dark: make([][]bool, classes)}
+	out := &support{schema: s, dark: make([][]bool, classes)}
 	for c := range out.dark {
 		out.dark[c] = make([]bool, s.Dim())
 		for j, n := range light[c] {
@@ -56,13 +57,13 @@ func SupportOf(t *records.Table, rare float64) (*Support, error) {
 	return out, nil
 }
 
-// Apply returns copies of grey images, with their labels. Pixels outside the support of an image's
+// apply returns copies of grey images, with their labels. Pixels outside the support of an image's
 // class are black.
 //
 // Errors: *[param.Error] for images of another schema.
-func (p *Support) Apply(t *records.Table) (*records.Table, error) {
+func (p *support) apply(t *records.Table) (*records.Table, error) {
 	var k param.Checker
-	k.OK(p.schema.Equal(t.Schema()), "compose.Support.Apply.t", t.Schema(),
+	k.OK(p.schema.Equal(t.Schema()), "images.support.apply.t", t.Schema(),
 		"images of the schema of the support")
 	if err := k.Err(); err != nil {
 		return nil, err

@@ -1,0 +1,95 @@
+package mechanism_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
+)
+
+// sparse returns a run on a ledger of a large budget.
+func sparse(ctx context.Context) *mechanism.Run {
+	return mechanism.Begin(ctx, ledger.New(accountant.Budget{Epsilon: 1e30, Delta: 0.9}))
+}
+
+// TestSparseHistogramLaw checks how often counts are released, and the law of the noisy counts. The
+// bounds are seven standard errors, so that a false alarm has a probability below 1e-10. A
+// threshold that is lower by 1, or noise that is off by a tenth, is at least twice as far away.
+func TestSparseHistogramLaw(t *testing.T) {
+	const n, many = 20_000, 1 << 30
+	e := accountant.SparseHistogram{Sigma: 2, Threshold: 4, Cells: 2}
+	counts := []map[string]int64{{"none": 0, "below": -3}, {}}
+	for i := range n {
+		counts[0][fmt.Sprint("one ", i)] = 1
+		counts[1][fmt.Sprint("many ", i)] = many
+	}
+	grant, err := sparse(t.Context()).Spend("texts", e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := grant.SparseHistogram(counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, noisy := range out[0] {
+		if counts[0][text] != 1 || noisy < e.Threshold {
+			t.Fatalf("a count of %d was released, as %v", counts[0][text], noisy)
+		}
+	}
+	if len(out[1]) != n {
+		t.Fatalf("%d of %d large counts were released", len(out[1]), n)
+	}
+	sum, square := 0.0, 0.0
+	for _, noisy := range out[1] {
+		sum += noisy - many
+		square += (noisy - many) * (noisy - many)
+	}
+	p := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2
+	near := func(what string, got, want, err float64) {
+		if math.Abs(got-want) > 7*err {
+			t.Errorf("%s: %v, want %v ± %v", what, got, want, err)
+		}
+	}
+	near("rate of a count of 1", float64(len(out[0]))/n, p, math.Sqrt(p*(1-p)/n))
+	near("mean of the noise", sum/n, 0, e.Sigma/math.Sqrt(n))
+	near("variance of the noise", square/n, 4, 4*math.Sqrt(2./n))
+}
+
+// TestSparseHistogramIsCovered: nothing else draws under the event, it draws under no other event,
+// and once only; noise that fits no grid is refused.
+func TestSparseHistogramIsCovered(t *testing.T) {
+	spend := func(e accountant.Event) *mechanism.Grant {
+		g, err := sparse(t.Context()).Spend("texts", e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	e := accountant.SparseHistogram{Sigma: 2, Threshold: 4, Cells: 1}
+	counts := []map[string]int64{{"a": 9}}
+	g := spend(e)
+	if _, err := g.SparseHistogram(counts); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.SparseHistogram(counts); !errors.Is(err, mechanism.ErrNotCovered) {
+		t.Errorf("a second call: %v", err)
+	}
+	if _, err := spend(accountant.Gaussian{NoiseMultiplier: 2}).SparseHistogram(
+		counts); !errors.Is(err, mechanism.ErrNotCovered) {
+		t.Errorf("under a Gaussian: %v", err)
+	}
+	if _, err := spend(e).NoisyArgmax([]int64{1}, 2, 0.1); !errors.Is(err, mechanism.ErrNotCovered) {
+		t.Errorf("another mechanism: %v", err)
+	}
+	for _, e := range []accountant.SparseHistogram{{Sigma: 1e-9, Threshold: 2, Cells: 1},
+		{Sigma: 1e-6, Threshold: 1e9, Cells: 1}} {
+		if _, err := spend(e).SparseHistogram(counts); !errors.Is(err, mechanism.ErrNotCovered) {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"unique"
+
+	"github.com/seed7ba64551/privgen/internal/param"
+)
+
+// mostKept is the number of bytes of the longest texts that columns with open levels keep. Longer
+// texts, and texts that can be no level, belong to the other level.
+const mostKept = 256
+
+// noText stands for a cell without a text that is kept.
+var noText = unique.Make("")
+
+// keepText keeps the text of the last cell of a column with open levels.
+func (b *FrameBuilder) keepText(j int, text string) {
+	code := &b.schema.table.cells[j]
+	if _, other := b.lookup[j][text]; code.open && !other && len(text) <= mostKept && plainText(text) {
+		texts := b.cells[j].texts
+		texts[len(texts)-1] = unique.Make(text)
+	}
+}
+
+// Recode returns the rows of a table with other levels in the columns whose levels are open; see
+// [Hashed]. The schema of the result is s, which has the same columns as the table's except that
+// these columns may be of another kind of levels. For each cell of an open column the function code
+// gets the number of the row among all rows, of persons too, the text, and the level. It returns
+// the level in the result, -1 for a missing value. The text is empty for a missing value, for one
+// that can be no level, for generated rows, and for data of types of other packages.
+//
+// Errors: *[param.Error] for data that are not a table or persons with rows of a table.
+func Recode(d Data, s Schema,
+	code func(row, column int, text string, level int) int) (Data, error) {
+	switch own := d.(type) {
+	case stated:
+		of, err := Recode(own.Data, s, code)
+		own.Data = of
+		return own, err
+	case *Persons:
+		rows, err := Recode(own.rows, s.ByPerson(0), code)
+		return &Persons{personsRef: &personsRef{&personsRows{rows, own.first, own.shares, s}}}, err
+	case *Frame:
+		out := own.Slice(0, own.n)
+		out.schema = s
+		for j, c := range own.cells {
+			if own.schema.table.cells[j].open {
+				out.cells[j] = cells{levels: own.recoded(j, c, code)}
+			}
+		}
+		return out, nil
+	}
+	whole, err := Concat(d.Schema(), d)
+	if _, table := whole.(*Frame); err != nil || !table {
+		return nil, errors.Join(err, param.New("records.Recode.d", fmt.Sprintf("%T", d), "a table"))
+	}
+	return Recode(whole, s, code)
+}
+
+// recoded returns the levels of column j.
+func (f *Frame) recoded(j int, c cells,
+	code func(row, column int, text string, level int) int) []uint16 {
+	levels := make([]uint16, f.n)
+	for i := range levels {
+		text := noText
+		if c.texts != nil {
+			text = c.texts[i]
+		}
+		levels[i] = missingLevel
+		if level := code(i, j, text.Value(), f.Level(i, j)); level >= 0 {
+			levels[i] = uint16(level)
+		}
+	}
+	return levels
+}
