@@ -66,6 +66,11 @@ func TestReductionsAreBounded(t *testing.T) {
 		}
 		return e
 	}
+	mixture := GaussianMixture{NoiseMultiplier: 1e6}
+	for k := range 20_000 {
+		mixture.Sensitivities = append(mixture.Sensitivities, float64(k+1)/20_000)
+		mixture.Probabilities = append(mixture.Probabilities, 1./20_000)
+	}
 	sparse := func(i int) Event { return SparseHistogram{20 + float64(i), 2e5, 64} }
 	group := func(i int) Event { return Disjoint{Parts: list(20+i, mixed(70))} }
 	for name, c := range map[string]struct {
@@ -84,6 +89,7 @@ func TestReductionsAreBounded(t *testing.T) {
 		"equal selections":     {Repeated{Composed{list(5000, equal)}, 1}, ReplaceOne},
 		"common events":        {common(25, 300), ReplaceOne},
 		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne},
+		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne},
 		"deep histograms":      {oneOf(20, Composed{list(2000, sparse)}), AddOrRemoveOne},
 		"discrete noise":       {Composed{list(2000, noise)}, AddOrRemoveOne},
 	} {

@@ -71,6 +71,16 @@ func TestWorkOfAPrice(t *testing.T) {
 		return TruncatedPoisson{NoiseMultiplier: 9 + float64(i), Probability: .5, Population: bit(40),
 			MaxBatch: bit(39)}
 	}
+	mixture := func(parts int) func(int) Event {
+		return func(i int) Event {
+			m := GaussianMixture{NoiseMultiplier: 20 + float64(i)}
+			for k := range parts {
+				m.Sensitivities = append(m.Sensitivities, float64(k+1))
+				m.Probabilities = append(m.Probabilities, 1/float64(parts))
+			}
+			return m
+		}
+	}
 	sparse := func(cells int) func(int) Event {
 		return func(i int) Event { return SparseHistogram{20 + float64(i), 200, cells} }
 	}
@@ -92,10 +102,12 @@ func TestWorkOfAPrice(t *testing.T) {
 		"a selection":           {RepeatAndSelect{Event: Composed{list(4, sampled)}, Mean: 9}, true},
 		"a selection of many":   {RepeatAndSelect{Event: Composed{list(31, sampled)}, Mean: 9}, false},
 		"selections of few":     {Composed{list(32, twiceTuned)}, false},
+		"mixtures":              {Composed{list(32, mixture(16))}, true},
 		"sparse histograms":     {Composed{list(32, sparse(16))}, true},
 		"large sensitivities":   {Composed{list(4, of131072)}, false},
 		"samples of many rows":  {Composed{list(4, ofTera)}, true},
 		"samples of too many":   {Composed{list(8, ofTera)}, false},
+		"mixtures of many":      {Composed{list(32, mixture(64))}, false},
 		"of many columns":       {Composed{list(32, sparse(64))}, false},
 		"parts":                 {Disjoint{Parts: list(31, sampled), Fixed: true}, true},
 		"parts of eleven":       {Disjoint{Parts: list(11, twice(11)), Fixed: true}, true},

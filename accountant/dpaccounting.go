@@ -90,6 +90,14 @@ func pyFloat(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
+func pyList(v []float64) string {
+	var parts []string
+	for _, x := range v {
+		parts = append(parts, pyFloat(x))
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
 // DPAccountingScript returns a Python program that prices an event with dp_accounting.
 //
 // Errors: ErrUnsupported for events that the library does not have, because a script without them

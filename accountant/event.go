@@ -45,6 +45,7 @@ var eventTypes = []Event{
 	TruncatedPoisson{},
 	SampledSum{},
 	SameBatch{},
+	GaussianMixture{},
 	Curve{},
 	Composed{},
 	OneOf{},

@@ -45,6 +45,9 @@ func attainedDelta(e Event, eps float64) float64 {
 	case DiscreteGaussian: // the events that the result is at most 0, and at most −1
 		s := 1 / (2 * v.Sigma * v.Sigma)
 		return max(0, 0.5+math.Exp(eps-s)/math.Expm1(-s))
+	case GaussianMixture: // the last two sensitivities, as the smaller of them
+		part := v.Probabilities[1] + v.Probabilities[2]
+		return part * attainedDelta(Gaussian{v.NoiseMultiplier / v.Sensitivities[1]}, eps-math.Log(part))
 	case SparseHistogram: // of texts that many other records have
 		return attainedDelta(Gaussian{v.Sigma / math.Sqrt(float64(v.Cells))}, eps)
 	case TruncatedPoisson: // other records add zeros, and seldom fill the batch
@@ -82,6 +85,7 @@ func extremes(x float64) []Event {
 		ExponentialMechanism{x}, DiscreteLaplace{x, 1}, DiscreteLaplace{x, 3},
 		DiscreteGaussian{1 / x, 1}, ZCDP{x}, RandomizedResponse{1 / (1 + x), 3},
 		SampledSum{0.1, 1 / x}, SameBatch{[]float64{1 / x, 1}},
+		GaussianMixture{1 / x, []float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}},
 		TruncatedPoisson{0.1, 1000, 120, 1 / x}, SparseHistogram{1 / x, 2, 2}}
 	for _, e := range out[:6] {
 		out = append(out, PoissonSampled{0.1, e}, SampledWithoutReplacement{1000, 10, e},

@@ -225,7 +225,10 @@ func TestReference(t *testing.T) {
 				b := must[Bound](t)(Epsilon(Repeated{TruncatedPoisson{p.Q, p.N, p.MaxBatch, p.SigmaClip},
 					steps}, p.Delta, r.relation()))
 				within(t, "upper", b.Upper, 0, r.PldEps*1.002)
-			case "eps_mixture_of_gaussians": // no event of this package
+			case "eps_mixture_of_gaussians":
+				b := must[Bound](t)(Epsilon(Repeated{GaussianMixture{p.Sigma, p.Sensitivities, p.Probs}, steps},
+					p.Delta, r.relation()))
+				within(t, "upper", b.Upper, r.PldEps*(1-1e-3), r.PldEps*(1+5e-4))
 			case "delta_wor_gaussian_one_step":
 				b := must[Bound](t)(Delta(SampledWithoutReplacement{p.N, p.M, Gaussian{p.SigmaReplace}},
 					p.Epsilon, ReplaceOne))

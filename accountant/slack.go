@@ -35,6 +35,7 @@ func (a discreteGaussianAtom) slack() float64 { return 0 }
 func (a gaussianAtom) slack() float64         { return 0 }
 func (a sampledGaussian) slack() float64      { return 0 }
 func (a gluedAtom) slack() float64            { return 0 }
+func (a mixtureAtom) slack() float64          { return 0 }
 func (a oppositeAtom) slack() float64         { return 0 }
 func (a truncAtom) slack() float64            { return 0 }
 

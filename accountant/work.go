@@ -66,6 +66,8 @@ func placesOf(a atom) int {
 		return placesOf(a.within)
 	case sampledAtom:
 		return placesOf(a.within)
+	case mixtureAtom:
+		n += len(a.Sensitivities) / 8
 	case sparseAtom: // a curve for each number of values
 		n += a.Cells / 8
 	case truncAtom: // its tails
