@@ -24,14 +24,8 @@ type DensitySizer interface {
 
 // Size returns the size of the encoder and the decoder together.
 func (a VAE) Size(v Visible) (params, state int64) {
-	widths := append(encoderWidths(a, v.Dim), decoderWidths(a, v.Dim)...)
-	joint := len(a.Hidden) + 1 // last width of the encoder; no layer leads from there to the decoder
-	for l := 1; l < len(widths); l++ {
-		if l != joint+1 {
-			params = addSize(params, layerSize(widths[l-1], widths[l]))
-		}
-	}
-	return params, 0
+	g, _, _ := a.sketch(nil, v)
+	return g.size(), 0
 }
 
 // Size returns the number of weights and biases. For the state it returns one byte for each unit of

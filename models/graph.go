@@ -1,0 +1,156 @@
+package models
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// A unit is one operation of a network: it turns one row of numbers of each operand into a row of
+// out() numbers. A unit stores no data of a batch; a pass does. Rows never meet: row i of every
+// value belongs to record i alone.
+type unit interface {
+	out() int
+	// forward sets t.value(n) from the operands of n.
+	forward(t *pass, n *node)
+	// backward passes the derivative on to the operands. It may change t.delta(n), which a weighted
+	// unit turns into the derivative that is a factor of its gradients.
+	backward(t *pass, n *node)
+}
+
+// A weighted unit has parameters.
+type weighted interface {
+	unit
+	// blocks lists the parameters. Outputs should have the scale of inputs times √gain at first.
+	blocks(gain float64) []block
+	// uses appends the uses of the parameters in the last pass. Parameter k is block n.first+k.
+	uses(t *pass, n *node, list []use) []use
+}
+
+// A block describes one matrix of parameters and its initial numbers: Gaussian, or all equal.
+type block struct {
+	name       string
+	rows, cols int
+	std        float64
+	fill       float32
+}
+
+// A node is one value of a graph: a row of numbers for each record.
+type node struct {
+	unit           // nil for an input
+	id     int     // position in the graph
+	from   []*node // operands
+	places int     // positions of a record, each with width/places numbers
+	width  int     // numbers of a record
+	first  int     // the first parameter block
+	like   *node   // an earlier node that has the same parameters
+	learns bool    // the value depends on parameters
+	over   bool    // the derivative overwrites the value, which is not needed again
+}
+
+// A graph is the computation of a network: nodes in an order in which operands come first. It has
+// no parameters and no memory of its own, so replicas share it.
+type graph struct {
+	nodes    []*node
+	shapes   []device.Shape
+	blocks   []block
+	rowsOnly bool // the first input must not be sparse
+	joint    bool // norms take a matrix and its bias together
+}
+
+// A sketch is a graph under construction.
+type sketch struct {
+	*graph
+	prefix string  // of the names of parameters
+	count  int     // number of units since the prefix was set
+	gain   float64 // for initial weights
+}
+
+func newSketch(prefix string) *sketch {
+	return &sketch{graph: &graph{joint: true}, prefix: prefix, gain: 1}
+}
+
+// input adds a value that is not computed.
+func (g *sketch) input(width int) *node {
+	return g.append(&node{places: 1, width: width})
+}
+
+func (g *sketch) append(n *node) *node {
+	n.id = len(g.nodes)
+	g.nodes = append(g.nodes, n)
+	return n
+}
+
+// add adds a unit that reads the given values, with parameters of its own.
+func (g *sketch) add(u unit, from ...*node) *node {
+	n := g.append(&node{unit: u, from: from, places: 1, width: u.out(), first: len(g.shapes)})
+	for k, f := range from {
+		n.learns = n.learns || f.learns
+		g.rowsOnly = g.rowsOnly || f.id == 0 && !readsSets(u, k)
+	}
+	if u, ok := u.(weighted); ok {
+		n.learns = true
+		for _, b := range u.blocks(g.gain) {
+			g.blocks = append(g.blocks, b)
+			g.shapes = append(g.shapes, device.Shape{Name: fmt.Sprintf("%s.%d.%s", g.prefix, g.count, b.name),
+				Rows: b.rows, Cols: b.cols})
+		}
+	}
+	g.count++
+	return n
+}
+
+// readsSets reports whether a unit can read operand k as sparse records.
+func readsSets(u unit, k int) bool {
+	switch u := u.(type) {
+	case *denseUnit:
+		return u.places <= 1
+	case *reconstruction:
+		return k == 1
+	}
+	return false
+}
+
+func (g *graph) last() *node { return g.nodes[len(g.nodes)-1] }
+
+// size returns the number of parameters, saturating at math.MaxInt64.
+func (g *graph) size() (total int64) {
+	for _, s := range g.shapes {
+		total = addSize(total, mulSize(int64(s.Rows), int64(s.Cols)))
+	}
+	return total
+}
+
+// weights are the parameters of a graph.
+type weights struct {
+	params device.Params
+	blocks []device.Matrix
+}
+
+// newWeights draws initial parameters.
+func newWeights(be device.Backend, g *graph, rng *rand.Rand) *weights {
+	w := new(weights)
+	w.bind(device.NewParams(be, g.shapes...))
+	for i, b := range g.blocks {
+		if b.std != 0 {
+			uploadNormals(be, w.blocks[i], rng, b.std)
+		} else if b.fill != 0 {
+			be.Fill(w.blocks[i], b.fill)
+		}
+	}
+	return w
+}
+
+func (w *weights) bind(p device.Params) {
+	w.params, w.blocks = p, w.blocks[:0]
+	for i := range p.Shapes {
+		w.blocks = append(w.blocks, p.Block(i))
+	}
+}
+
+// move copies the parameters into p, which holds them from then on.
+func (w *weights) move(be device.Backend, p device.Params) {
+	be.Apply(device.Identity, p.Flat, w.params.Flat)
+	w.bind(p)
+}
