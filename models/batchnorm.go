@@ -6,8 +6,8 @@ import "github.com/seed7ba64551/privgen/device"
 // channel, over all pixels of all records of the batch.
 //
 // Guarantee: none for the records. Each output depends on all records of the batch, so clipping one
-// record's gradient bounds nothing. A network with a batchNorm sets all norms to NaN. A batchNorm is
-// for generators, whose inputs are public noise.
+// record's gradient bounds nothing. A network with a batchNorm sets all norms to NaN. It is for
+// generators, whose inputs are public noise.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {

@@ -106,8 +106,8 @@ func (g *sketch) normalised(f device.Func, norm bool, channels int,
 // with maps channels.
 func (a ConvDecoder) double(g *sketch, x *node, f device.Func, m device.Image, maps int) *node {
 	twice := m.Doubled()
-	large := device.Window{Image: device.Image{Height: twice.Height, Width: twice.Width, Channels: maps},
-		Size: a.Size, Stride: 1, Pad: a.Size / 2}
+	large := device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}
+	large.Channels = maps
 	if a.Size%2 == 0 {
 		large.Stride, large.Pad = 2, a.Size/2-1
 		return g.transposed(x, f, large, m.Channels)

@@ -14,9 +14,7 @@ type convUnit struct {
 
 // convolve adds a convolution to the images x.
 func (g *sketch) convolve(x *node, f device.Func, w device.Window, maps int) *node {
-	n := g.add(&convUnit{window: w, maps: maps, f: f, slope: f}, x)
-	n.places = w.Places()
-	return n
+	return g.add(&convUnit{window: w, maps: maps, f: f, slope: f}, x)
 }
 
 func (u *convUnit) out() int { return u.window.Places() * u.maps }
@@ -119,9 +117,7 @@ type transposedUnit struct {
 
 // transposed adds a transposed convolution of images of the given number of channels.
 func (g *sketch) transposed(x *node, f device.Func, w device.Window, channels int) *node {
-	n := g.add(&transposedUnit{window: w, maps: channels, f: f}, x)
-	n.places = w.Height * w.Width
-	return n
+	return g.add(&transposedUnit{window: w, maps: channels, f: f}, x)
 }
 
 func (u *transposedUnit) out() int { return u.window.Len() }

@@ -41,10 +41,8 @@ type node struct {
 	unit           // nil for an input
 	id     int     // position in the graph
 	from   []*node // operands
-	places int     // positions of a record, each with width/places numbers
 	width  int     // numbers of a record
 	first  int     // the first parameter block
-	like   *node   // an earlier node that has the same parameters
 	learns bool    // the value depends on parameters
 	over   bool    // the derivative overwrites the value, which is not needed again
 }
@@ -73,7 +71,7 @@ func newSketch(prefix string) *sketch {
 
 // input adds a value that is not computed.
 func (g *sketch) input(width int) *node {
-	return g.append(&node{places: 1, width: width})
+	return g.append(&node{width: width})
 }
 
 func (g *sketch) append(n *node) *node {
@@ -84,7 +82,7 @@ func (g *sketch) append(n *node) *node {
 
 // add adds a unit that reads the given values, with parameters of its own.
 func (g *sketch) add(u unit, from ...*node) *node {
-	n := g.append(&node{unit: u, from: from, places: 1, width: u.out(), first: len(g.shapes)})
+	n := g.append(&node{unit: u, from: from, width: u.out(), first: len(g.shapes)})
 	for k, f := range from {
 		n.learns = n.learns || f.learns
 		g.rowsOnly = g.rowsOnly || f.id == 0 && !readsSets(u, k)
@@ -93,8 +91,8 @@ func (g *sketch) add(u unit, from ...*node) *node {
 		n.learns = true
 		for _, b := range u.blocks(g.gain) {
 			g.blocks = append(g.blocks, b)
-			g.shapes = append(g.shapes, device.Shape{Name: fmt.Sprintf("%s.%d.%s", g.prefix, g.count, b.name),
-				Rows: b.rows, Cols: b.cols})
+			name := fmt.Sprintf("%s.%d.%s", g.prefix, g.count, b.name)
+			g.shapes = append(g.shapes, device.Shape{Name: name, Rows: b.rows, Cols: b.cols})
 		}
 	}
 	g.count++

@@ -76,7 +76,8 @@ type classifier struct {
 
 // newClassifier returns a network whose graph ends in a crossEntropy.
 func newClassifier(be device.Backend, g *graph, classes int, rng *rand.Rand) *Classifier {
-	return &Classifier{&hiddenClassifier{&classifier{newBuilt(be, g, newWeights(be, g, rng)), classes}}}
+	n := newBuilt(be, g, newWeights(be, g, rng))
+	return &Classifier{&hiddenClassifier{&classifier{n, classes}}}
 }
 
 // Replica implements [Replicable].
@@ -86,6 +87,15 @@ func (n *Classifier) Replica(be device.Backend) Network {
 	}
 	return &Classifier{&hiddenClassifier{&classifier{n.replica(be), n.classes}}}
 }
+
+// Dim returns the number of inputs.
+func (n *Classifier) Dim() int { return n.built.Dim() }
+
+// Params returns the weights and biases, layer by layer.
+func (n *Classifier) Params() device.Params { return n.params }
+
+// Bind moves the parameters into p.
+func (n *Classifier) Bind(p device.Params) { n.built.Bind(p) }
 
 // Classes returns the number of classes.
 func (n *Classifier) Classes() int { return n.classes }

@@ -139,9 +139,7 @@ type funcUnit struct {
 
 // apply adds f as a unit of its own.
 func (g *sketch) apply(f device.Func, x *node) *node {
-	n := g.add(&funcUnit{width: x.width, f: f}, x)
-	n.places = x.places
-	return n
+	return g.add(&funcUnit{width: x.width, f: f}, x)
 }
 
 func (u *funcUnit) out() int { return u.width }

@@ -288,7 +288,8 @@ func (t *pass) chunks(u *use, visit func(lo, hi int, a, d device.Matrix)) {
 	}
 	for lo, hi := 0, 0; lo < n; lo = hi {
 		hi = min(lo+chunk, n)
-		visit(lo, hi, t.side(u, u.lower == lowerA, u.a, lo, hi), t.side(u, u.lower == lowerD, u.d, lo, hi))
+		a := t.side(u, u.lower == lowerA, u.a, lo, hi)
+		visit(lo, hi, a, t.side(u, u.lower == lowerD, u.d, lo, hi))
 	}
 }
 
