@@ -142,7 +142,8 @@ func logOf(p float32) float64 { return math.Log(max(float64(p), 1e-30)) }
 // of a last layer. For a layout, the layer's function is the identity.
 type reconstruction struct {
 	visible Visible
-	layout  *layout // nil if records have no blocks
+	layout  *layout     // nil if records have no blocks
+	output  device.Func // of sums that come without the output function; Identity otherwise
 }
 
 func (*reconstruction) out() int             { return 0 }
@@ -154,19 +155,30 @@ func (u *reconstruction) backward(t *pass, n *node) {
 	means := t.operand(n, 0)
 	u.layout.means(means)
 	t.pull(n, 0, func(delta device.Matrix) {
+		if u.output != device.Identity {
+			t.be.Apply(u.output, delta, means)
+			means = delta
+		}
 		if n.from[1].id == 0 {
 			t.stage.subtract(delta, means, t.x)
 		} else {
 			t.be.Sub(delta, means, t.operand(n, 1))
 		}
 		u.layout.dropMissing(delta, t.x.dense)
+		if !n.from[0].over {
+			t.be.Apply(device.Identity, t.keep(n, 1, delta.Cols), delta)
+		}
 	})
 }
 
 // addLosses computes the means as delta + record. The loss of a Gaussian likelihood lacks its
 // constant.
 func (u *reconstruction) addLosses(t *pass, n *node, dst []float64) {
-	delta := toHost(t.be, t.delta(n.from[0]), nil)
+	delta := t.keep(n, 1, n.from[0].width)
+	if n.from[0].over {
+		delta = t.delta(n.from[0])
+	}
+	delta = toHost(t.be, delta, nil)
 	x := make([]float32, delta.Cols)
 	for i := range t.rows {
 		t.hostRecord(x, n.from[1], i)

@@ -120,7 +120,7 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	g := newSketch("cnn")
 	h := a.hidden(g, g.input(in), a.Activation.fn(), false)
 	g.end(crossEntropy{}, g.dense(h, device.Identity, classes))
-	return newClassifier(be, g.graph, classes, rand.New(rand.NewPCG(seed, 0x636e6e))), nil
+	return newClassifier(be, g.done(), classes, rand.New(rand.NewPCG(seed, 0x636e6e))), nil
 }
 
 // hidden adds all layers except the last to x. If f is apart, it is a unit of its own.

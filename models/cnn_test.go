@@ -168,7 +168,7 @@ func TestBatchNormHasNoNorms(t *testing.T) {
 	norm.start(be)
 	h := g.add(norm, g.dense(g.input(4), device.Identity, 3))
 	g.end(crossEntropy{}, g.dense(h, device.Identity, 2))
-	n := newClassifier(be, g.graph, 2, rand.New(rand.NewPCG(1, 1)))
+	n := newClassifier(be, g.done(), 2, rand.New(rand.NewPCG(1, 1)))
 	b, norms := greyBatch(rand.New(rand.NewPCG(2, 1)), 5, 4, 2), make([]float64, 5)
 	n.Gradients(b).SquaredNorms(norms)
 	for _, v := range norms {

@@ -137,7 +137,7 @@ func newDecoder(be device.Backend, g *sketch, seed uint64) *decoder {
 	for _, u := range g.norms() {
 		u.start(be)
 	}
-	w := newWeights(be, g.graph, rand.New(rand.NewPCG(seed, 0x646563)))
+	w := newWeights(be, g.done(), rand.New(rand.NewPCG(seed, 0x646563)))
 	return &decoder{&decoderState{newBuilt(be, g.graph, w)}}
 }
 

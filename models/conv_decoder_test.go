@@ -118,7 +118,7 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 		a.BatchNorm = false
 		g := a.sketch(6)
 		g.end(crossEntropy{}, g.dense(g.last(), device.Identity, 3))
-		n := newClassifier(be, g.graph, 3, rng)
+		n := newClassifier(be, g.done(), 3, rng)
 		checkFactored(t, n, greyBatch(rng, 6, 6, 3), slackCNN)
 		checkTotal(t, n, greyBatch(rng, 6, 6, 3))
 		checkEmpty(t, n, 6)

@@ -141,7 +141,7 @@ func (a CNN) critic(in, classes int, loss CriticLoss) *graph {
 	smooth := a.Activation != ReLU && a.Activation != LeakyReLU
 	h := a.hidden(g, g.input(in), a.Activation.fn(), smooth && loss == Wasserstein)
 	g.dense(h, device.Identity, 1+classes)
-	return g.graph
+	return g.done()
 }
 
 // Critic builds a convolutional network with one output; see MLP.Critic.

@@ -509,7 +509,7 @@ func TestCriticSize(t *testing.T) {
 }
 
 func TestCriticJSON(t *testing.T) {
-	for _, a := range []CriticArchitecture{vectorCritic, SmallCritic28()} {
+	for _, a := range []CriticArchitecture{vectorCritic, Critic28(16)} {
 		text, err := MarshalArchitecture(a)
 		if err != nil {
 			t.Fatal(err)

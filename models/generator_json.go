@@ -10,7 +10,7 @@ func UnmarshalGenerator(data []byte,
 	return unmarshalTagged[GeneratorArchitecture](data, others, MLP{}, ConvDecoder{})
 }
 
-// A GeneratorSizer computes the size of its networks without building one, like a DensitySizer.
+// A GeneratorSizer computes the size of its networks without building one, like VAE.Size.
 type GeneratorSizer interface {
 	// GeneratorSize returns the number of parameters and the number of bytes of public state. Both
 	// saturate at math.MaxInt64.
@@ -19,12 +19,12 @@ type GeneratorSizer interface {
 
 // GeneratorSize returns the size of all layers and their batch norm.
 func (a MLP) GeneratorSize(latent int, heads []Head) (params, state int64) {
-	return a.generator(latent, heads).sizes()
+	return a.generator(latent, heads).done().sizes()
 }
 
 // GeneratorSize returns the size of all layers and their batch norm. The heads have no parameters.
 func (a ConvDecoder) GeneratorSize(latent int, _ []Head) (params, state int64) {
-	return a.sketch(latent).sizes()
+	return a.sketch(latent).done().sizes()
 }
 
 // sizes returns the size of a generator.

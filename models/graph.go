@@ -38,21 +38,26 @@ type block struct {
 
 // A node is one value of a graph: a row of numbers for each record.
 type node struct {
-	unit           // nil for an input
-	id     int     // position in the graph
-	from   []*node // operands
-	width  int     // numbers of a record
-	first  int     // the first parameter block
-	learns bool    // the value depends on parameters
-	over   bool    // the derivative overwrites the value, which is not needed again
+	unit            // nil for an input
+	id      int     // position in the graph
+	from    []*node // operands
+	width   int     // numbers of a record
+	readers int     // number of nodes that read the value
+	first   int     // the first parameter
+	like    *node   // an earlier node that has the same parameters
+	learns  bool    // the value depends on parameters
+	over    bool    // the derivative overwrites the value, which is not needed again
+	name    string  // of the parameters
+	gain    float64 // for initial weights
 }
 
 // A graph is the computation of a network: nodes in an order in which operands come first. It has
 // no parameters and no memory of its own, so replicas share it.
 type graph struct {
 	nodes    []*node
-	shapes   []device.Shape
+	shapes   []device.Shape // of the parameters
 	blocks   []block
+	shared   bool // some nodes have the same parameters
 	rowsOnly bool // the first input must not be sparse
 	joint    bool // norms take a matrix and its bias together
 }
@@ -70,9 +75,7 @@ func newSketch(prefix string) *sketch {
 }
 
 // input adds a value that is not computed.
-func (g *sketch) input(width int) *node {
-	return g.append(&node{width: width})
-}
+func (g *sketch) input(width int) *node { return g.append(&node{width: width}) }
 
 func (g *sketch) append(n *node) *node {
 	n.id = len(g.nodes)
@@ -82,21 +85,25 @@ func (g *sketch) append(n *node) *node {
 
 // add adds a unit that reads the given values, with parameters of its own.
 func (g *sketch) add(u unit, from ...*node) *node {
-	n := g.append(&node{unit: u, from: from, width: u.out(), first: len(g.shapes)})
+	n := g.append(&node{unit: u, from: from, width: u.out(), gain: g.gain,
+		name: fmt.Sprintf("%s.%d", g.prefix, g.count)})
+	_, n.learns = u.(weighted)
 	for k, f := range from {
+		f.readers++
 		n.learns = n.learns || f.learns
 		g.rowsOnly = g.rowsOnly || f.id == 0 && !readsSets(u, k)
 	}
-	if u, ok := u.(weighted); ok {
-		n.learns = true
-		for _, b := range u.blocks(g.gain) {
-			g.blocks = append(g.blocks, b)
-			name := fmt.Sprintf("%s.%d.%s", g.prefix, g.count, b.name)
-			g.shapes = append(g.shapes, device.Shape{Name: name, Rows: b.rows, Cols: b.cols})
-		}
-	}
 	g.count++
 	return n
+}
+
+// again adds the unit of a node once more, with the same parameters.
+func (g *sketch) again(n, from *node) *node {
+	m := g.add(n.unit, from)
+	if m.like = n; n.like != nil {
+		m.like = n.like
+	}
+	return m
 }
 
 // readsSets reports whether a unit can read operand k as sparse records.
@@ -108,6 +115,27 @@ func readsSets(u unit, k int) bool {
 		return k == 1
 	}
 	return false
+}
+
+// done numbers nodes and parameters.
+func (g *sketch) done() *graph {
+	for id, n := range g.nodes {
+		n.id = id
+		u, ok := n.unit.(weighted)
+		switch {
+		case !ok:
+		case n.like != nil:
+			n.first, g.shared = n.like.first, true
+		default:
+			n.first = len(g.blocks)
+			for _, b := range u.blocks(n.gain) {
+				g.blocks = append(g.blocks, b)
+				name := n.name + "." + b.name
+				g.shapes = append(g.shapes, device.Shape{Name: name, Rows: b.rows, Cols: b.cols})
+			}
+		}
+	}
+	return g.graph
 }
 
 func (g *graph) last() *node { return g.nodes[len(g.nodes)-1] }

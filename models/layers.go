@@ -70,14 +70,18 @@ type Layered interface {
 
 // LayersOf lists the layers of a network.
 //
-// Errors: *param.Error for a network that is not Layered; the error contains its type.
+// Errors: *param.Error for a network that is not Layered; the error contains its type. The same for
+// a network of Build that is not a sequence of layers.
 func LayersOf(net any) ([]Layer, error) {
 	n, ok := net.(Layered)
 	if !ok {
 		return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net),
 			"a network that implements models.Layered")
 	}
-	return n.Layers(), nil
+	if list := n.Layers(); len(list) > 0 {
+		return list, nil
+	}
+	return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net), "a sequence of layers")
 }
 
 // Layers returns the layers of Generate.
@@ -86,6 +90,12 @@ func (n *decoder) Layers() []Layer { return n.layers(0, len(n.g.nodes)) }
 // Layers returns the layers of Predict.
 func (n *Classifier) Layers() []Layer {
 	list := n.layers(0, len(n.g.nodes)-1)
+	if list == nil {
+		return nil
+	}
+	if u, ok := n.g.last().unit.(*reconstruction); ok {
+		return append(list, Layer{Kind: FunctionLayer, In: n.classes, Out: n.classes, Func: u.output})
+	}
 	return append(list, Layer{Kind: HeadsLayer, In: n.classes, Out: n.classes,
 		Heads: []Head{{n.classes, SoftmaxHead}}})
 }
@@ -108,13 +118,18 @@ type layerUnit interface {
 	layer(n *built, at *node) Layer
 }
 
-// layers describes nodes lo to hi−1, each of which reads the node before it.
+// layers describes nodes lo to hi−1, each of which must read the node before it. It returns nil if
+// there is another node.
 func (n *built) layers(lo, hi int) (list []Layer) {
 	for _, at := range n.g.nodes[lo:hi] {
 		if at.unit == nil {
 			continue
 		}
-		layer := at.unit.(layerUnit).layer(n, at)
+		u, ok := at.unit.(layerUnit)
+		if d, dense := u.(*denseUnit); !ok || dense && d.places > 1 || at.from[0].id != at.id-1 {
+			return nil
+		}
+		layer := u.layer(n, at)
 		layer.In, layer.Out = at.from[0].width, at.width
 		list = append(list, layer)
 	}

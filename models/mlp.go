@@ -50,7 +50,7 @@ func (a MLP) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	g := newSketch("mlp")
 	h := a.Activation.hidden(g, g.input(in), a.Hidden)
 	g.end(crossEntropy{}, g.dense(h, device.Identity, classes))
-	return newClassifier(be, g.graph, classes, rand.New(rand.NewPCG(seed, 0x6d6c70))), nil
+	return newClassifier(be, g.done(), classes, rand.New(rand.NewPCG(seed, 0x6d6c70))), nil
 }
 
 // hidden adds dense layers with the activation to x. The next layer gets weights for outputs of the
@@ -63,7 +63,9 @@ func (a Activation) hidden(g *sketch, x *node, widths []int) *node {
 }
 
 // Classifier is a network that computes class probabilities for each record. Its loss is the
-// cross-entropy of labels. Package sgd trains it privately, like any Network.
+// cross-entropy of labels. A network of [Build] with another loss computes means instead. Package
+// sgd trains it privately, like any Network: it has the methods Params and Bind, and Dim, the
+// number of coordinates of a record.
 type Classifier struct{ *hiddenClassifier }
 
 // hiddenClassifier keeps a batch behind two pointers, which package fmt does not follow.
@@ -77,7 +79,7 @@ type classifier struct {
 // newClassifier returns a network whose graph ends in a crossEntropy.
 func newClassifier(be device.Backend, g *graph, classes int, rng *rand.Rand) *Classifier {
 	n := newBuilt(be, g, newWeights(be, g, rng))
-	return &Classifier{&hiddenClassifier{&classifier{n, classes}}}
+	return &Classifier{hiddenClassifier: &hiddenClassifier{&classifier{n, classes}}}
 }
 
 // Replica implements [Replicable].
@@ -85,17 +87,8 @@ func (n *Classifier) Replica(be device.Backend) Network {
 	if !alike(be, n.be) {
 		return nil
 	}
-	return &Classifier{&hiddenClassifier{&classifier{n.replica(be), n.classes}}}
+	return &Classifier{hiddenClassifier: &hiddenClassifier{&classifier{n.replica(be), n.classes}}}
 }
-
-// Dim returns the number of inputs.
-func (n *Classifier) Dim() int { return n.built.Dim() }
-
-// Params returns the weights and biases, layer by layer.
-func (n *Classifier) Params() device.Params { return n.params }
-
-// Bind moves the parameters into p.
-func (n *Classifier) Bind(p device.Params) { n.built.Bind(p) }
 
 // Classes returns the number of classes.
 func (n *Classifier) Classes() int { return n.classes }
@@ -126,10 +119,16 @@ func (n *Classifier) Predict(b device.Batch, dst device.Matrix) {
 	}
 	t := n.idle()
 	defer n.pool.Put(t)
+	t.batch = b
 	t.begin(t.read(b), b.Rows)
 	t.forward(0, len(n.g.nodes)-1)
 	out := t.operand(n.g.last(), 0)
-	n.be.Softmax(out)
+	switch u := n.g.last().unit.(type) {
+	case crossEntropy:
+		n.be.Softmax(out)
+	case *reconstruction:
+		n.be.Apply(u.output, out, out)
+	}
 	if out.Mem == nil {
 		n.be.Apply(device.Identity, dst, out)
 		return

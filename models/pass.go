@@ -28,7 +28,9 @@ type pass struct {
 	kept    [][]device.Matrix // memory of units
 	dst     device.Matrix     // memory for the last value of a pass; the zero Matrix if it has its own
 	dx      device.Matrix     // receives the derivative with respect to the input, if wanted
-	list    []use
+	list    []use             // of the last backward pass
+	joined  []use
+	sets    []device.Sparse // what embeddings have read
 	summing sums
 	flat    device.Matrix // lowered images of a chunk
 	copies  device.Matrix // a delta or an input, scaled
@@ -138,6 +140,15 @@ func (t *pass) give(n *node, k int) (dst device.Matrix, add bool) {
 	return t.delta(f), add
 }
 
+// zeroed is give for units that only add.
+func (t *pass) zeroed(n *node, k int) device.Matrix {
+	dst, add := t.give(n, k)
+	if dst.Rows > 0 && !add {
+		t.be.Fill(dst, 0)
+	}
+	return dst
+}
+
 // pull calls set with memory for the derivative with respect to operand k of n, and adds it up.
 func (t *pass) pull(n *node, k int, set func(dst device.Matrix)) {
 	dst, add := t.give(n, k)
@@ -158,9 +169,14 @@ func (t *pass) backward() {
 	clear(t.wrote)
 	if t.rows > 0 {
 		for id := len(t.g.nodes) - 1; id >= 0; id-- {
-			if n := t.g.nodes[id]; n.unit != nil && n.learns {
-				n.backward(t, n)
+			n := t.g.nodes[id]
+			if n.unit == nil || !n.learns {
+				continue
 			}
+			if !t.wrote[id] && n != t.g.last() {
+				t.be.Fill(t.delta(n), 0) // no loss depends on this value
+			}
+			n.backward(t, n)
 		}
 	}
 	t.collect()

@@ -21,18 +21,18 @@ func size(dim, params int) string {
 func describe(f fmt.State, dim, params int) { _, _ = io.WriteString(f, size(dim, params)) }
 
 // Format prints the size of the network, under every verb.
-func (n Classifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, n.text()) }
+func (n *hiddenClassifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, n.text()) }
 
 // LogValue returns the size of the network.
-func (n Classifier) LogValue() slog.Value { return slog.StringValue(n.text()) }
+func (n *hiddenClassifier) LogValue() slog.Value { return slog.StringValue(n.text()) }
 
 // MarshalText returns the size of the network.
 //
 // Errors: none.
-func (n Classifier) MarshalText() ([]byte, error) { return []byte(n.text()), nil }
+func (n *hiddenClassifier) MarshalText() ([]byte, error) { return []byte(n.text()), nil }
 
-func (n Classifier) text() string {
-	if n.hiddenClassifier == nil {
+func (n *hiddenClassifier) text() string {
+	if n == nil {
 		return size(0, 0)
 	}
 	return size(n.Dim(), n.params.Len())

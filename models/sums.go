@@ -54,7 +54,7 @@ func (t *pass) addMatrixSum(u *use, weights []float32, dst device.Matrix) {
 	case u.lower == lowerA:
 		t.addPatchSum(u, t.scaledRecords(u.d, weights).Reshape(u.d.Rows, u.d.Cols), dst)
 	case u.sparse != nil:
-		t.be.SparseGemmT(u.sparse, t.scaled(u.d, weights), 1, dst)
+		t.be.SparseGemmT(u.sparse, t.scaled(u.d, t.repeat(weights, u.rows, u.rows)), 1, dst)
 	case u.a.Cols <= u.d.Cols:
 		t.be.Gemm(true, false, 1, t.scaled(u.a, t.repeat(weights, u.rows, u.rows)), u.d, 1, dst)
 	default:
@@ -195,7 +195,7 @@ func (t *pass) AddFixedBlockSums(dst device.Fixed, weights [][]float32) {
 // before it is rounded, because the terms of different rows may cancel.
 func (t *pass) addFixedMatrix(be device.FixedSummer, u *use, weights []float32,
 	dst device.FixedBlock) {
-	if u.lower != lowerNone || u.rows > few {
+	if u.lower != lowerNone || u.rows > few && !u.apart {
 		t.chunks(u, func(lo, hi int, a, d device.Matrix) {
 			be.AddFixedBlocks(weights[lo:hi], u.rows, a, d, dst)
 		})
@@ -230,7 +230,7 @@ func (t *pass) addFixedBias(be device.FixedSummer, u *use, weights []float32,
 // exceed the limit before they cancel. The weight scales the record's whole row, so the norm of the
 // row only decreases.
 func (t *pass) within(u *use, product bool, weights []float32, share int, limit float64) []float32 {
-	if u.rows == 1 {
+	if u.rows == 1 || u.apart {
 		return weights
 	}
 	s := &t.summing

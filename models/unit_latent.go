@@ -16,6 +16,7 @@ const logStdRange = 8
 type latentUnit struct {
 	latent int
 	beta   float64
+	salt   uint64 // number of such units before this one
 }
 
 func (u *latentUnit) out() int { return u.latent }
@@ -32,7 +33,7 @@ func (u *latentUnit) memory(t *pass, n *node) (eps, squashed, std device.Matrix)
 
 func (u *latentUnit) forward(t *pass, n *node) {
 	eps, squashed, std := u.memory(t, n)
-	t.drawNormals(eps)
+	t.drawNormals(eps, u.salt)
 	mean, raw := u.head(t.operand(n, 0))
 	z := t.value(n)
 	t.be.Fill(squashed, 0)
@@ -45,11 +46,11 @@ func (u *latentUnit) forward(t *pass, n *node) {
 	t.be.Axpy(1, mean, z)
 }
 
-func (t *pass) drawNormals(dst device.Matrix) {
+func (t *pass) drawNormals(dst device.Matrix, salt uint64) {
 	l := dst.Cols
 	t.host = grow(t.host, t.rows*l)
 	for i := range t.rows {
-		keyedNormals(t.host[i*l:(i+1)*l], t.key(i))
+		keyedNormals(t.host[i*l:(i+1)*l], t.key(i)+golden*salt)
 	}
 	t.be.Upload(dst, t.host)
 }

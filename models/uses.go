@@ -19,6 +19,7 @@ type use struct {
 	sparse       *device.Sparse // instead of a
 	lower        lowering       // which of a and d is given by images
 	window       device.Window  // of these images
+	apart        bool           // the rows of a record list different items, so they never meet
 	mixed        bool           // d is the gradient of all records together
 }
 
@@ -37,7 +38,9 @@ const (
 const few = 4
 
 func (u *use) single() bool { return u.rows == 1 && u.lower == lowerNone }
-func (u *use) some() bool   { return u.rows > 1 && u.rows <= few && u.lower == lowerNone }
+func (u *use) some() bool {
+	return u.rows > 1 && u.rows <= few && u.lower == lowerNone && !u.apart
+}
 
 // sums is scratch memory for norms and sums.
 type sums struct {
@@ -56,6 +59,9 @@ func (t *pass) collect() {
 		if u, ok := n.unit.(weighted); ok {
 			t.list = u.uses(t, n, t.list)
 		}
+	}
+	if t.g.shared {
+		t.join()
 	}
 }
 
@@ -192,6 +198,14 @@ func (t *pass) norms(u *use, weight, bias []float64) {
 		a, d := t.squares(u)
 		for i := range weight {
 			weight[i], bias[i] = a[i]*d[i], d[i]
+		}
+	case u.apart:
+		_, d := t.squares(u)
+		for i := range weight {
+			weight[i] = 0
+			for _, v := range d[i*u.rows : (i+1)*u.rows] {
+				weight[i] += v
+			}
 		}
 	case u.some():
 		t.gramNorms(u, weight, bias)

@@ -93,7 +93,7 @@ func (a VAE) sketch(be device.Backend, v Visible) (g *graph, latent *node, l *la
 	sums.unit.(*denseUnit).slope = device.Identity // the loss states the derivative before the output
 	l = newLayout(be, v)
 	s.end(&reconstruction{visible: v, layout: l}, sums, x)
-	return s.graph, latent, l
+	return s.done(), latent, l
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
