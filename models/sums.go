@@ -234,10 +234,14 @@ func (t *pass) within(u *use, product bool, weights []float32, share int, limit 
 		return weights
 	}
 	s := &t.summing
-	a, d := t.squares(u)
+	s.nd = grow(s.nd, u.d.Rows)
+	d := s.nd
+	t.be.RowSquaredNorms(d, u.d)
 	if product {
-		for k := range d {
-			d[k] *= a[k]
+		s.na = grow(s.na, u.a.Rows)
+		t.be.RowSquaredNorms(s.na, u.a)
+		for k, a := range s.na {
+			d[k] *= a
 		}
 	}
 	s.fewer = grow(s.fewer, t.records())
