@@ -91,8 +91,8 @@ func (v Value) Dense(width int) Value {
 func (v Value) Like(of Value) Value {
 	_, parameters := of.n.unit.(weighted)
 	_, sets := of.n.unit.(*embedUnit)
-	v.b.need(parameters && !sets && of.n.from[0].width == v.n.width && v.n.id > 0, "Value.Like",
-		"a value of a layer with parameters, other than an embedding, with equal operands")
+	v.b.need(parameters && !sets && v.b == of.b && of.n.from[0].width == v.n.width && v.n.id > 0,
+		"Value.Like", "a value of a layer with parameters, other than an embedding, with equal operands")
 	of.n = v.b.again(of.n, v.n)
 	return of
 }
@@ -114,14 +114,14 @@ func (v Value) Apply(f device.Func) Value { return v.wide(v.b.apply(f, v.n)) }
 func (v Value) Plus(w Value) Value { return v.plus(1, w, 1) }
 
 func (v Value) plus(a float32, w Value, b float32) Value {
-	v.b.need(v.n.width == w.n.width, "Value.Plus", "as many numbers")
+	v.b.need(v.b == w.b && v.n.width == w.n.width, "Value.Plus", "as many numbers")
 	c := v.image.Channels
 	return v.linear(c, []linearTerm{{0, 0, 0, c, a}, {1, 0, 0, c, b}}, w)
 }
 
 // Times returns the product of v and w, number by number.
 func (v Value) Times(w Value) Value {
-	v.b.need(v.n.width == w.n.width, "Value.Times", "as many numbers")
+	v.b.need(v.b == w.b && v.n.width == w.n.width, "Value.Times", "as many numbers")
 	return v.wide(v.b.add(&productUnit{v.n.width}, v.n, w.n))
 }
 
@@ -130,7 +130,7 @@ func (v Value) Concat(others ...Value) Value {
 	at := v.image.Channels
 	terms := []linearTerm{{0, 0, 0, at, 1}}
 	for k, w := range others {
-		v.b.need(w.places() == v.places(), "Value.Concat", "as many positions")
+		v.b.need(v.b == w.b && w.places() == v.places(), "Value.Concat", "as many positions")
 		terms = append(terms, linearTerm{1 + k, at, 0, w.image.Channels, 1})
 		at += w.image.Channels
 	}
@@ -164,7 +164,8 @@ func (v Value) linear(wide int, terms []linearTerm, others ...Value) Value {
 // Embed replaces every number, a level from 0 to levels−1, with a learnt row of the given width at
 // a position of its own.
 func (v Value) Embed(levels, width int) Value {
-	v.b.need(levels > 0 && width > 0, "Value.Embed", "positive sizes")
+	v.b.need(levels > 0 && levels <= 1<<24 && width > 0, "Value.Embed",
+		"a width, and up to 2²⁴ levels: more are not float32 numbers")
 	return Value{v.b, v.b.add(&embedUnit{v.n.width, levels, width}, v.n),
 		device.Image{Height: 1, Width: v.n.width, Channels: width}}
 }
@@ -238,7 +239,7 @@ func (v Value) CrossEntropy() Loss { return Loss{v.b.add(crossEntropy{}, v.n)} }
 // Likelihood is the negative log-likelihood of target, up to a constant, where v are the means of a
 // Gaussian, or for Bernoulli the logits.
 func (v Value) Likelihood(l Likelihood, target Value) Loss {
-	v.b.need(l.known() && target.n.width == v.n.width, "Value.Likelihood",
+	v.b.need(l.known() && v.b == target.b && target.n.width == v.n.width, "Value.Likelihood",
 		"a likelihood and a target with as many numbers")
 	u := &reconstruction{visible: Visible{Likelihood: l}, output: l.output()}
 	return Loss{v.b.add(u, v.n, target.n)}

@@ -98,6 +98,35 @@ func TestBuiltNetworks(t *testing.T) {
 	}
 }
 
+// TestBuiltNetworksOfSets: the contract holds for records that are sets, also if the layer that reads
+// them has the parameters of another layer.
+func TestBuiltNetworksOfSets(t *testing.T) {
+	for name, compute := range map[string]func(x models.Value) models.Loss{
+		"alone": func(x models.Value) models.Loss {
+			return x.Dense(4).Apply(device.Tanh).Dense(8).Likelihood(models.Bernoulli, x)
+		},
+		"shared": func(x models.Value) models.Loss {
+			h := x.Dense(8)
+			return h.Apply(device.Tanh).Like(h).Likelihood(models.Bernoulli, x)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batchFor(netCase{dim: 8, levels: 2}, 9)
+			b.Sparse = &device.Sparse{Cols: 8, Offsets: []int{0}}
+			for i := range b.Rows {
+				for j, v := range b.Dense.Row(i) {
+					if v > 0 {
+						b.Sparse.Items = append(b.Sparse.Items, uint32(j))
+					}
+				}
+				b.Sparse.Offsets = append(b.Sparse.Offsets, len(b.Sparse.Items))
+			}
+			b.Dense = device.Matrix{}
+			checkContract(t, build(t, netCase{8, 0, compute}), b)
+		})
+	}
+}
+
 // faulty is a network with a fault in its gradients.
 type faulty struct {
 	*models.Classifier
