@@ -98,8 +98,8 @@ func TestBuiltNetworks(t *testing.T) {
 	}
 }
 
-// TestBuiltNetworksOfSets: the contract holds for records that are sets, also if the layer that reads
-// them has the parameters of another layer.
+// TestBuiltNetworksOfSets: the contract holds for records that are sets, also if the layer that
+// reads them has the parameters of another layer.
 func TestBuiltNetworksOfSets(t *testing.T) {
 	for name, compute := range map[string]func(x models.Value) models.Loss{
 		"alone": func(x models.Value) models.Loss {

@@ -97,8 +97,8 @@ func (g *sketch) add(u unit, from ...*node) *node {
 	return n
 }
 
-// again adds the unit of a node once more, with the same parameters. The rows of both are copied, so
-// none may be sparse.
+// again adds the unit of a node once more, with the same parameters. The rows of both are copied,
+// so none may be sparse.
 func (g *sketch) again(n, from *node) *node {
 	m := g.add(n.unit, from)
 	g.rowsOnly = g.rowsOnly || n.from[0].id == 0
