@@ -4,9 +4,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 )
@@ -269,6 +271,33 @@ func TestBuiltPredictions(t *testing.T) {
 		}
 		if want := 1 / (1 + math.Exp(sums[1]-sums[0])); math.Abs(want-float64(p.Row(i)[0])) > 1e-5 {
 			t.Errorf("record %d: probability %v, want %v", i, p.Row(i)[0], want)
+		}
+	}
+}
+
+// TestBuiltNetworksElsewhere: on a device with its own memory, norms and sums have the same bits as
+// on the host, for the same kernels.
+func TestBuiltNetworksElsewhere(t *testing.T) {
+	for name, c := range netCases() {
+		b := batchFor(c, 7)
+		weights := []float32{1, .5, 0, -2, 3, 1, .25}
+		run := func(be device.Backend) ([]float64, []float32) {
+			net, err := models.Build(be, c.dim, 5, c.compute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			norms, sum := make([]float64, 7), device.NewParams(be, net.Params().Shapes...)
+			g := net.Gradients(b)
+			g.SquaredNorms(norms)
+			g.AddWeightedSum(sum, weights)
+			host := make([]float32, sum.Len())
+			be.Download(host, sum.Flat)
+			return norms, host
+		}
+		norms, sum := run(device.CPU())
+		others, there := run(devicetest.SeparateMemory(device.CPU()))
+		if !slices.Equal(norms, others) || !slices.Equal(sum, there) {
+			t.Errorf("%s: other norms or sums", name)
 		}
 	}
 }
