@@ -57,8 +57,10 @@ func (s *staging) subtract(dst, m device.Matrix, x record) {
 		s.be.Sub(dst, m, s.densify(x.sparse, m.Rows))
 	default:
 		for i := range m.Rows {
-			row := dst.Row(i)
-			copy(row, m.Row(i))
+			row, from := dst.Row(i), m.Row(i)
+			if len(row) > 0 && &row[0] != &from[0] {
+				copy(row, from)
+			}
 			for _, item := range x.sparse.Row(i) {
 				row[item]--
 			}

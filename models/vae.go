@@ -3,7 +3,6 @@ package models
 import (
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -77,7 +76,6 @@ type vaeState struct {
 	visible Visible
 	layout  *layout // layout of the blocks; nil if records have no blocks
 	latent  *node
-	scratch sync.Pool
 }
 
 // sketch returns the computation: encoder, draw of the latent variables, decoder, loss.
@@ -142,58 +140,35 @@ func (n *vae) Gradients(b device.Batch) Gradients { return n.gradients(b) }
 // sampleRows is the number of records that are decoded at a time.
 const sampleRows = 256
 
-// vaeScratch is the memory of one caller of Sample.
-type vaeScratch struct {
-	*tape
-	normals []float32
-	z, out  device.Matrix
-}
-
-func (n *vae) newScratch() *vaeScratch {
-	s := &vaeScratch{tape: n.idle(), normals: make([]float32, sampleRows*n.arch.Latent),
-		z: n.be.New(sampleRows, n.arch.Latent)}
-	if s.stage.remote {
-		s.out = n.be.New(sampleRows, n.visible.Dim)
-	}
-	return s
-}
-
 // Sample decodes fresh draws from the standard Gaussian prior.
 func (n *vae) Sample(rng *rand.Rand, dst device.Matrix) {
-	s, _ := n.scratch.Get().(*vaeScratch)
-	if s == nil {
-		s = n.newScratch()
-	}
-	defer n.scratch.Put(s)
+	t := n.idle()
+	defer n.pool.Put(t)
 	for lo := 0; lo < dst.Rows; lo += sampleRows {
-		n.sampleBlock(s, rng, dst.RowRange(lo, min(lo+sampleRows, dst.Rows)))
+		n.sampleBlock(t, rng, dst.RowRange(lo, min(lo+sampleRows, dst.Rows)))
 	}
 }
 
-func (n *vae) sampleBlock(s *vaeScratch, rng *rand.Rand, dst device.Matrix) {
-	normals := s.normals[:dst.Rows*n.arch.Latent]
-	for i := range normals {
-		normals[i] = float32(rng.NormFloat64())
+func (n *vae) sampleBlock(t *tape, rng *rand.Rand, dst device.Matrix) {
+	t.begin(record{}, dst.Rows)
+	z, out := t.keep(n.latent, 1, n.arch.Latent), n.output()
+	t.host = grow(t.host, dst.Rows*n.arch.Latent)
+	for i := range t.host {
+		t.host[i] = float32(rng.NormFloat64())
 	}
-	z := s.z.RowRange(0, dst.Rows)
-	n.be.Upload(z, normals)
-	if !s.stage.remote || dst.Mem != nil {
-		n.decode(s, z, dst)
-		return
+	n.be.Upload(z, t.host)
+	t.set(n.latent, z)
+	direct := !t.stage.remote || dst.Mem != nil
+	if direct {
+		t.dst = dst
 	}
-	out := s.out.RowRange(0, dst.Rows)
-	n.decode(s, z, out)
-	downloadRows(n.be, dst, out)
-}
-
-// decode sets dst to the means of records whose latent variables are z.
-func (n *vae) decode(s *vaeScratch, z, dst device.Matrix) {
-	s.begin(record{}, dst.Rows)
-	s.set(n.latent, z)
-	s.dst = dst
-	s.forward(n.latent.id+1, n.output().id+1)
-	s.dst = device.Matrix{}
-	n.layout.means(dst)
+	t.forward(n.latent.id+1, out.id+1)
+	n.layout.means(t.value(out))
+	if !direct {
+		downloadRows(n.be, dst, t.value(out))
+	}
+	t.dst = device.Matrix{}
+	t.set(out, device.Matrix{}) // dst is the caller's
 }
 
 func downloadRows(be device.Backend, dst, src device.Matrix) {
