@@ -21,6 +21,7 @@ type Attribute struct {
 	Codes   int
 	Cells   int // number of cells; 0 if every code is a value
 	Missing bool
+	Target  bool // a number to be predicted
 
 	grid  valueGrid
 	parts *divided // if not nil, codes are the parts of its divided cells
@@ -41,7 +42,8 @@ func AttributesIn(s records.Schema, cells int) []Attribute {
 	var list []Attribute
 	columns, blocks := s.Columns(), s.Blocks() // copies: once, not once a block
 	for i, b := range network.TableBlocks(s) {
-		a := Attribute{Block: b, Codes: b.Width}
+		a := Attribute{Block: b, Codes: b.Width,
+			Target: columns[blocks[i].Column].Kind() == records.TargetColumn}
 		if !b.OneHot {
 			if a.Codes = b.Levels; b.Levels == 0 || b.Levels > cells+2 {
 				a.Cells, a.Codes, a.grid = cells, cells+2, gridOf(blocks[i], columns[blocks[i].Column])
