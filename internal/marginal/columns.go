@@ -200,23 +200,24 @@ func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 		}
 		return g
 	}
-	held, width := 0.0, 0.0
+	held, width, codes := 0.0, 0.0, 0.0
 	at := next()
 	for code := range ordered {
 		alone := part[code] >= 1/float64(groups)
 		if alone && held >= least {
-			at, held, width = next(), 0, 0
+			at, held, width, codes = next(), 0, 0, 0
 		}
 		g.Group[code] = at
 		held += part[code]
 		width += 1 / float64(ordered)
-		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= least
+		codes++
+		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= least*math.Sqrt(codes)
 		rest := 0.0
 		for _, p := range part[code+1 : ordered] {
 			rest += p
 		}
 		if (full || alone) && rest >= least && code+1 < ordered {
-			at, held, width = next(), 0, 0
+			at, held, width, codes = next(), 0, 0, 0
 		}
 	}
 	return g
