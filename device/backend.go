@@ -14,8 +14,8 @@ var ErrUnavailable = errors.New("device: unavailable")
 //
 // Privacy guarantees need two more properties. The results for a record must not depend on other
 // records. One record must change a sum by its own contribution only. A backend promises these
-// properties by implementing Promising and FixedSummer, and package devicetest tests them. With
-// other backends, guarantees are weaker and name the noise class "real".
+// properties by a method Promises and by implementing FixedSummer, and package devicetest tests
+// them. With other backends, guarantees are weaker and name the noise class "real".
 type Backend interface {
 	// Name returns the name of the hardware, for example "cpu (avx2)".
 	Name() string
@@ -29,8 +29,8 @@ type Backend interface {
 	// Download copies src to the host, row by row without gaps.
 	Download(dst []float32, src Matrix)
 
-	// Gemm sets C = α op(A) op(B) + β C, where op is the transpose or the identity. If β is 0, the old
-	// C is not read.
+	// Gemm sets C = α op(A) op(B) + β C, where op is the transpose or the identity. If β is 0, the
+	// old C is not read.
 	Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, c Matrix)
 	// SparseGemm sets C = S W + β C. Its cost is proportional to the number of ones in S.
 	SparseGemm(s *Sparse, w Matrix, beta float32, c Matrix)
@@ -69,11 +69,11 @@ type Backend interface {
 	// applied at many places of a record, this is the squared norm of the record's gradient.
 	//
 	// Guarantee: dst[i] is an upper bound even if terms of the product cancel, because a bound on the
-	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖. Here the sum
-	// is over the rows of the block, and k is the largest of block and the numbers of columns. Where
-	// the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm by at
-	// most k·2⁻²²·(Σ‖a‖‖d‖)². If the block holds a number that is not finite, or if squared norms of
-	// its rows overflow float32, dst[i] is not finite.
+	// rounding errors is added. √dst[i] exceeds the norm by at most about k·2⁻²³·Σ‖a‖‖d‖. Here the
+	// sum is over the rows of the block, and k is the largest of block and the numbers of columns.
+	// Where the Gram matrices AᵢAᵢᵀ and DᵢDᵢᵀ are cheaper to compute, dst[i] exceeds the squared norm
+	// by at most k·2⁻²²·(Σ‖a‖‖d‖)². If the block holds a number that is not finite, or if squared
+	// norms of its rows overflow float32, dst[i] is not finite.
 	BlockProductNorms(dst []float64, block int, a, d Matrix)
 
 	// Im2Col sets row i·Places+p of dst to the patch that the window sees at place p of image i.
@@ -112,8 +112,8 @@ type Backend interface {
 	CosSin(dst, src Matrix, scale float32)
 	// Softmax replaces each row with its softmax.
 	Softmax(m Matrix)
-	// Adam moves the parameters p by one step of the Adam optimizer for the gradient g, with the first
-	// moments m and the second moments v.
+	// Adam moves the parameters p by one step of the Adam optimizer for the gradient g, with the
+	// first moments m and the second moments v.
 	Adam(p, g, m, v Matrix, s AdamStep)
 }
 

@@ -83,7 +83,7 @@ func (f Fixed) Take(other Fixed, lo, hi int) {
 // Guarantee: all methods add exactly the rounded terms, in every order and for all shapes.
 type FixedSummer interface {
 	Backend
-	Promising
+	Promises() Promises
 	// ScaleOdd sets row i of dst to w[i] times row i of m. Every product is rounded to float32 and
 	// made odd. A product that is not a normal number becomes 0.
 	ScaleOdd(dst, m Matrix, w []float32)
@@ -113,13 +113,10 @@ type Promises struct {
 	SameBits bool
 }
 
-// Promising is a backend that states its promises. A backend that does not implement Promising
-// makes no promises. A wrapper of a backend must repeat the promises of the backend.
-type Promising interface{ Promises() Promises }
-
-// PromisesOf returns the promises that b makes.
+// PromisesOf returns the promises that b makes, by a method Promises() Promises. A backend without
+// this method makes none. A wrapper of a backend must repeat the promises of the backend.
 func PromisesOf(b Backend) Promises {
-	if p, ok := b.(Promising); ok {
+	if p, ok := b.(interface{ Promises() Promises }); ok {
 		return p.Promises()
 	}
 	return Promises{}

@@ -173,7 +173,8 @@ func (c Config) own() Config {
 }
 
 // parameters returns the number of parameters of all networks together, or the number of their
-// state values if that is larger. It returns 0 if the architecture is not a models.DensitySizer.
+// state values if that is larger. It returns 0 if the architecture has no
+// method Size.
 func (c Config) parameters() int64 {
 	n := c.numbers()
 	if n > math.MaxInt32 {
@@ -198,12 +199,17 @@ func (c Config) noise() []float64 {
 // numbers returns the number of parameters of one network, or the number of its state values if
 // that is larger. It returns 0 if they are unknown.
 func (c Config) numbers() int64 {
-	s, ok := c.Model.(models.DensitySizer)
+	s, ok := c.Model.(sizer)
 	if !ok || c.Schema.Validate() != nil {
 		return 0
 	}
 	params, state := s.Size(visible(c.Schema))
 	return max(params, state)
+}
+
+// sizer is an architecture that knows the size of its networks.
+type sizer interface {
+	Size(v models.Visible) (params, state int64)
 }
 
 // clustered reports whether there is a clustering stage.

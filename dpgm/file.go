@@ -184,7 +184,7 @@ func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 // checkSize returns an error if the architecture's networks are larger than the file.
 func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File,
 	i int) error {
-	s, ok := a.(models.DensitySizer)
+	s, ok := a.(sizer)
 	if !ok {
 		return nil // a user-defined architecture, which the caller gave to Load
 	}

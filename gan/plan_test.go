@@ -148,7 +148,7 @@ func TestMistakesComeTogether(t *testing.T) {
 	for name, change := range map[string]func(*gan.Config){
 		"no critic":    func(c *gan.Config) { c.Critic = nil },
 		"no generator": func(c *gan.Config) { c.Generator = nil },
-		"wrong image":  func(c *gan.Config) { c.Generator = models.SmallGenerator28() },
+		"wrong image":  func(c *gan.Config) { c.Generator = models.Generator28(32, 16) },
 		"clip and groups": func(c *gan.Config) {
 			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 1}}
 		},

@@ -127,7 +127,7 @@ func (t Trainer) run(ctx context.Context, net *models.Classifier, n, dim, classe
 			b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, x[:rows*dim])}
 			targets := device.HostMatrix(rows, classes, y[:rows*classes])
 			fill(now, b.Dense, targets)
-			descent.Step(net.GradientsSoft(b, targets), rows)
+			descent(net.GradientsSoft(b, targets), rows)
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func TestDecoderTrainingDoesNotAllocate(t *testing.T) {
 func TestGeneratorAllocates(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	n := newTestGenerator(t, testGenerators[0], 3)
-	if got := n.chain.units[len(n.chain.units)-1].(*headUnit).heads[0]; got != (Head{3, SigmoidHead}) {
+	if got := n.g.last().unit.(*headUnit).heads[0]; got != (Head{3, SigmoidHead}) {
 		t.Errorf("first head %v, want three sigmoids", got)
 	}
 	rng := rand.New(rand.NewPCG(6, 1))

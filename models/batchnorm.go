@@ -1,26 +1,19 @@
 package models
 
-import (
-	"math"
-	"math/rand/v2"
-
-	"github.com/seed7ba64551/privgen/device"
-)
+import "github.com/seed7ba64551/privgen/device"
 
 // batchNorm is y = f(gain·x̂ + shift). Here x̂ is x scaled to mean 0 and variance 1 in every
 // channel, over all pixels of all records of the batch.
 //
 // Guarantee: none for the records. Each output depends on all records of the batch, so clipping one
-// record's gradient bounds nothing. A chain with a batchNorm sets all norms to NaN. A batchNorm is
-// for generators, whose inputs are public noise.
+// record's gradient bounds nothing. A network with a batchNorm sets all norms to NaN. It is for
+// generators, whose inputs are public noise.
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {
-	be          device.Backend
-	pixels      int // pixels of a record
-	channels    int
-	f           device.Func
-	gain, shift device.Matrix
+	pixels   int // pixels of a record
+	channels int
+	f        device.Func
 	// running holds the average of the moments over the last batches. latest is scratch: the moments
 	// of a batch minus running.
 	running, latest device.Matrix
@@ -34,70 +27,57 @@ const (
 	batchNormStats  = 4 // rows of a pass: moments, and gradients of gain and shift
 )
 
-func newBatchNorm(be device.Backend, pixels, channels int, f device.Func) *batchNorm {
-	u := &batchNorm{be: be, pixels: pixels, channels: channels, f: f, running: be.New(2, channels),
-		latest: be.New(2, channels)}
+// start allocates the average.
+func (u *batchNorm) start(be device.Backend) {
+	u.running, u.latest = be.New(2, u.channels), be.New(2, u.channels)
 	be.Fill(u.running.RowRange(1, 2), 1)
-	return u
 }
 
-func (u *batchNorm) in() int  { return u.pixels * u.channels }
 func (u *batchNorm) out() int { return u.pixels * u.channels }
 
-func (u *batchNorm) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".gain", Rows: 1, Cols: u.channels},
-		{Name: name + ".shift", Rows: 1, Cols: u.channels}}
-}
-
-func (u *batchNorm) bind(blocks []device.Matrix) { u.gain, u.shift = blocks[0], blocks[1] }
-
-func (u *batchNorm) initialise(*rand.Rand, float64) {
-	u.be.Fill(u.gain, 1)
-	u.be.Fill(u.shift, 0)
+func (u *batchNorm) blocks(float64) []block {
+	return []block{{name: "gain", rows: 1, cols: u.channels, fill: 1},
+		{name: "shift", rows: 1, cols: u.channels}}
 }
 
 func (u *batchNorm) columns(m device.Matrix) device.Matrix {
 	return m.Reshape(m.Rows*u.pixels, u.channels)
 }
 
-func (u *batchNorm) forward(w *walk, l int, x, y device.Matrix) {
-	stats := u.running
-	if w.trains {
-		stats = w.stats[l].RowRange(0, 2)
-		u.be.Moments(stats, u.columns(x), batchNormEps)
-		u.average(stats)
+func (u *batchNorm) stats(t *pass, n *node) device.Matrix {
+	return t.memory(n, 1, batchNormStats, u.channels)
+}
+
+func (u *batchNorm) forward(t *pass, n *node) {
+	x, y, stats := u.columns(t.operand(n, 0)), u.columns(t.value(n)), u.running
+	if t.trains {
+		stats = u.stats(t, n).RowRange(0, 2)
+		t.be.Moments(stats, x, batchNormEps)
+		u.average(t.be, stats)
 	}
-	u.be.Normalize(u.columns(y), u.columns(x), stats, u.gain, u.shift)
-	u.be.Apply(u.f, y, y)
+	t.be.Normalize(y, x, stats, t.blocks[n.first], t.blocks[n.first+1])
+	t.be.Apply(u.f, y, y)
 }
 
 // average moves the running moments towards the moments of a batch. The first batch sets them.
-func (u *batchNorm) average(stats device.Matrix) {
+func (u *batchNorm) average(be device.Backend, stats device.Matrix) {
 	u.batches++
-	u.be.Sub(u.latest, stats, u.running)
-	u.be.Axpy(1/float32(min(u.batches, batchNormMemory)), u.latest, u.running)
+	be.Sub(u.latest, stats, u.running)
+	be.Axpy(1/float32(min(u.batches, batchNormMemory)), u.latest, u.running)
 }
 
-func (u *batchNorm) backward(w *walk, l int, x, y, delta, dx device.Matrix) {
-	u.be.Gradient(u.f, delta, y)
-	s := w.stats[l]
-	u.be.NormalizeGradient(u.columns(delta), u.columns(x), s.RowRange(0, 2), u.gain, s.RowRange(2, 3),
-		s.RowRange(3, 4))
-	if dx.Rows > 0 {
-		u.be.Apply(device.Identity, dx, delta)
-	}
+func (u *batchNorm) backward(t *pass, n *node) {
+	delta, s := t.delta(n), u.stats(t, n)
+	t.be.Gradient(u.f, delta, t.value(n))
+	t.be.NormalizeGradient(u.columns(delta), u.columns(t.operand(n, 0)), s.RowRange(0, 2),
+		t.blocks[n.first], s.RowRange(2, 3), s.RowRange(3, 4))
+	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
 }
 
-// addNorms sets all norms to NaN, so that no record's gradient is used.
-func (u *batchNorm) addNorms(_ *walk, _, _ device.Matrix, dst []float64) {
-	for i := range dst {
-		dst[i] = math.NaN()
-	}
-}
-
-// addSum adds the gradient of the whole batch, because single records have no separate gradients.
-func (u *batchNorm) addSum(w *walk, l int, _, _ device.Matrix, _ []float32,
-	blocks []device.Matrix) {
-	u.be.Axpy(1, w.stats[l].RowRange(2, 3), blocks[0])
-	u.be.Axpy(1, w.stats[l].RowRange(3, 4), blocks[1])
+// uses states the gradient of the whole batch, because single records have no separate gradients.
+// So no record has a norm.
+func (u *batchNorm) uses(t *pass, n *node, list []use) []use {
+	s := u.stats(t, n)
+	return append(list, use{weight: -1, bias: n.first, rows: 1, d: s.RowRange(2, 3), mixed: true},
+		use{weight: -1, bias: n.first + 1, rows: 1, d: s.RowRange(3, 4), mixed: true})
 }

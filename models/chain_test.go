@@ -7,6 +7,16 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
+// unitsOf lists the units of a graph.
+func unitsOf(g *graph) (list []unit) {
+	for _, n := range g.nodes {
+		if n.unit != nil {
+			list = append(list, n.unit)
+		}
+	}
+	return list
+}
+
 // chain64 runs a batch through units in float64, pixel by pixel, from the definitions.
 func chain64(units []unit, p []float64, batch [][]float64) [][]float64 {
 	for _, u := range units {

@@ -117,29 +117,33 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	n := newClassifier(&classifier{be: be, in: in, classes: classes, dense: true,
-		layers: func(be device.Backend) (body, func() pass) {
-			c := newChain(be, a.units(be, classes)...)
-			return c, func() pass { return newWalk(c, true) }
-		}})
-	n.start("cnn", rand.New(rand.NewPCG(seed, 0x636e6e)), a.Activation.gain())
-	return n, nil
+	g := newSketch("cnn")
+	h := a.hidden(g, g.input(in), a.Activation.fn(), false)
+	g.end(crossEntropy{}, g.dense(h, device.Identity, classes))
+	return newClassifier(be, g.done(), classes, rand.New(rand.NewPCG(seed, 0x636e6e))), nil
 }
 
-func (a CNN) units(be device.Backend, classes int) []unit {
-	l := unitList{be: be, f: a.Activation.fn()}
-	width := a.hidden(&l)
-	return append(l.units, &denseUnit{be: be, width: width, wide: classes, f: device.Identity})
-}
-
-// hidden adds all layers except the last to l, and returns the width of their output.
-func (a CNN) hidden(l *unitList) int {
+// hidden adds all layers except the last to x. If f is apart, it is a unit of its own.
+func (a CNN) hidden(g *sketch, x *node, f device.Func, apart bool) *node {
 	m := a.image()
+	g.gain = a.Activation.gain()
 	for _, c := range a.Convolutions {
 		w := c.over(m)
-		l.add(&convUnit{be: l.be, window: w, maps: c.Maps}, w.Places(), c.Maps)
+		x = g.then(f, apart, func(f device.Func) *node { return g.convolve(x, f, w, c.Maps) })
 		m.Height, m.Width = w.Grid()
 		m.Channels = c.Maps
 	}
-	return l.dense(m.Len(), a.Hidden)
+	for _, wide := range a.Hidden {
+		x = g.then(f, apart, func(f device.Func) *node { return g.dense(x, f, wide) })
+	}
+	g.gain = 1
+	return x
+}
+
+// then adds a layer with function f, as a unit of its own if f is apart.
+func (g *sketch) then(f device.Func, apart bool, layer func(f device.Func) *node) *node {
+	if !apart {
+		return layer(f)
+	}
+	return g.apply(f, layer(device.Identity))
 }

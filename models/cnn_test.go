@@ -42,7 +42,7 @@ func TestCNNGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 2))
 	for _, a := range testCNNs {
 		n := newTestCNN(t, a, 4)
-		units := n.body.(*chain).units
+		units := unitsOf(n.g)
 		b := greyBatch(rng, 7, n.Dim(), 4)
 		rows := rowsOf(b)
 		checkDerivative(t, n, b, func(p []float64, i int) float64 {
@@ -109,7 +109,7 @@ func TestCNNChunks(t *testing.T) {
 	a := CNN{Height: 28, Width: 28, Channels: 1,
 		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
 	n := newTestCNN(t, a, 3)
-	if rows := chunkRows(n.body.(*chain).units[0].(*convUnit).window); rows >= 20 {
+	if rows := chunkRows(n.g.nodes[1].unit.(*convUnit).window); rows >= 20 {
 		t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
 	}
 	checkFactored(t, n, greyBatch(rand.New(rand.NewPCG(8, 2)), 20, 784, 3), 2*slackCNN)
@@ -163,13 +163,12 @@ func stripes(rng *rand.Rand, rows int) device.Batch {
 // norms leaves out every record.
 func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
-	layers := newChain(be, &denseUnit{be: be, width: 4, wide: 3}, newBatchNorm(be, 1, 3, device.ReLU),
-		&denseUnit{be: be, width: 3, wide: 2})
-	n := newClassifier(&classifier{be: be, in: 4, classes: 2,
-		layers: func(device.Backend) (body, func() pass) {
-			return layers, func() pass { return newWalk(layers, true) }
-		}})
-	n.start("x", rand.New(rand.NewPCG(1, 1)), 1)
+	g := newSketch("x")
+	norm := &batchNorm{pixels: 1, channels: 3, f: device.ReLU}
+	norm.start(be)
+	h := g.add(norm, g.dense(g.input(4), device.Identity, 3))
+	g.end(crossEntropy{}, g.dense(h, device.Identity, 2))
+	n := newClassifier(be, g.done(), 2, rand.New(rand.NewPCG(1, 1)))
 	b, norms := greyBatch(rand.New(rand.NewPCG(2, 1)), 5, 4, 2), make([]float64, 5)
 	n.Gradients(b).SquaredNorms(norms)
 	for _, v := range norms {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -65,96 +65,61 @@ func (a ConvDecoder) Validate() error {
 	return c.Err()
 }
 
-func (a ConvDecoder) units(be device.Backend, latent int) []unit {
-	l := unitList{be: be, f: a.Activation.fn(), normalise: a.BatchNorm}
-	k := len(a.Maps)
+// sketch adds the layers to codes.
+func (a ConvDecoder) sketch(latent int) *sketch {
+	g := newSketch("decoder")
+	g.gain = a.Activation.gain()
+	k, f := len(a.Maps), a.Activation.fn()
 	m := device.Image{Height: a.Height >> k, Width: a.Width >> k, Channels: a.Maps[0]}
-	width := latent
+	x := g.input(latent)
 	for _, wide := range a.Hidden {
-		l.add(&denseUnit{be: be, width: width, wide: wide}, 1, wide)
-		width = wide
+		x = g.normalised(f, a.BatchNorm, wide, func(f device.Func) *node { return g.dense(x, f, wide) })
 	}
-	l.add(&denseUnit{be: be, width: width, wide: m.Len()}, m.Height*m.Width, m.Channels)
+	x = g.normalised(f, a.BatchNorm, m.Channels, func(f device.Func) *node {
+		return g.dense(x, f, m.Len())
+	})
 	for i := range a.Maps {
-		maps := a.Channels
+		maps, f, norm := a.Channels, a.Output, false
 		if i+1 < k {
-			maps = a.Maps[i+1]
+			maps, f, norm = a.Maps[i+1], a.Activation.fn(), a.BatchNorm
 		} else {
-			l.f, l.normalise = a.Output, false
+			g.gain = 1
 		}
-		a.double(&l, m, maps)
+		x = g.normalised(f, norm, maps, func(f device.Func) *node { return a.double(g, x, f, m, maps) })
 		m = m.Doubled()
 		m.Channels = maps
 	}
-	return l.units
+	return g
+}
+
+// normalised adds a layer with function f, and batch norm before f if wanted.
+func (g *sketch) normalised(f device.Func, norm bool, channels int,
+	layer func(f device.Func) *node) *node {
+	if !norm {
+		return layer(f)
+	}
+	x := layer(device.Identity)
+	return g.add(&batchNorm{pixels: x.width / channels, channels: channels, f: f}, x)
 }
 
 // double adds the units that turn images of the form m into images of twice the height and width,
 // with maps channels.
-func (a ConvDecoder) double(l *unitList, m device.Image, maps int) {
+func (a ConvDecoder) double(g *sketch, x *node, f device.Func, m device.Image, maps int) *node {
 	twice := m.Doubled()
-	pixels := twice.Height * twice.Width
+	large := device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}
+	large.Channels = maps
 	if a.Size%2 == 0 {
-		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
-		l.add(&transposedUnit{be: l.be,
-			window: device.Window{Image: large, Size: a.Size, Stride: 2, Pad: a.Size/2 - 1},
-			maps:   m.Channels}, pixels, maps)
-		return
+		large.Stride, large.Pad = 2, a.Size/2-1
+		return g.transposed(x, f, large, m.Channels)
 	}
-	l.units = append(l.units, &upSampleUnit{be: l.be, image: m})
+	x = g.add(&upSampleUnit{image: m}, x)
 	if maps < m.Channels {
 		// A convolution of stride 1 and its transpose differ only in the order of the weights. The
 		// transpose is cheaper, because it makes patches of the image with fewer channels.
-		large := device.Image{Height: twice.Height, Width: twice.Width, Channels: maps}
-		l.add(&transposedUnit{be: l.be,
-			window: device.Window{Image: large, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: m.Channels},
-			pixels, maps)
-		return
+		return g.transposed(x, f, large, m.Channels)
 	}
-	l.add(&convUnit{be: l.be,
-		window: device.Window{Image: twice, Size: a.Size, Stride: 1, Pad: a.Size / 2}, maps: maps},
-		pixels, maps)
-}
-
-// A unitList collects the units of a network. It applies f after each layer and, if configured,
-// batch norm before f.
-type unitList struct {
-	be        device.Backend
-	units     []unit
-	f         device.Func
-	normalise bool // over the batch
-	apart     bool // makes f a separate unit
-}
-
-func (l *unitList) add(u unit, pixels, channels int) {
-	f := l.f
-	if l.normalise || l.apart {
-		f = device.Identity
-	}
-	switch u := u.(type) {
-	case *denseUnit:
-		u.f = f
-	case *convUnit:
-		u.f = f
-	case *transposedUnit:
-		u.f = f
-	}
-	l.units = append(l.units, u)
-	if l.normalise {
-		l.units = append(l.units, newBatchNorm(l.be, pixels, channels, l.f))
-	}
-	if l.apart {
-		l.units = append(l.units, &funcUnit{be: l.be, width: u.out(), f: l.f})
-	}
-}
-
-// dense adds dense layers to an input of the given width, and returns the width of their output.
-func (l *unitList) dense(width int, widths []int) int {
-	for _, wide := range widths {
-		l.add(&denseUnit{be: l.be, width: width, wide: wide}, 1, wide)
-		width = wide
-	}
-	return width
+	large.Image = twice
+	return g.convolve(x, f, large, maps)
 }
 
 // A decoder is the Generator of this package: a network from codes to records. It is trained on
@@ -165,29 +130,22 @@ func (l *unitList) dense(width int, widths []int) int {
 // private records.
 type decoder struct{ *decoderState }
 
-type decoderState struct {
-	be     device.Backend
-	chain  *chain
-	params device.Params
-	walk   *walk
-	pool   sync.Pool
+type decoderState struct{ *built }
+
+// newDecoder draws weights from a public seed.
+func newDecoder(be device.Backend, g *sketch, seed uint64) *decoder {
+	for _, u := range g.norms() {
+		u.start(be)
+	}
+	w := newWeights(be, g.done(), rand.New(rand.NewPCG(seed, 0x646563)))
+	return &decoder{&decoderState{newBuilt(be, g.graph, w)}}
 }
 
 // Latent returns the number of coordinates of a code.
-func (n *decoder) Latent() int { return n.chain.in() }
+func (n *decoder) Latent() int { return n.g.nodes[0].width }
 
 // Dim returns the length of an image as a vector: pixels times channels.
-func (n *decoder) Dim() int { return n.chain.out() }
-
-// Params returns the parameters, layer by layer.
-func (n *decoder) Params() device.Params { return n.params }
-
-// Bind moves the parameters into p.
-func (n *decoder) Bind(p device.Params) {
-	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
-	n.params = p
-	n.chain.bind(p, 0)
-}
+func (n *decoder) Dim() int { return n.g.last().width }
 
 // Forward computes the images of a batch of codes for training. Batch norm uses the moments of this
 // batch and adds them to the running average that Generate uses. The result is valid until the next
@@ -195,8 +153,8 @@ func (n *decoder) Bind(p device.Params) {
 //
 // Shapes: codes is rows×Latent on the backend, the result rows×Dim.
 func (n *decoder) Forward(codes device.Matrix) device.Matrix {
-	n.walk.forward(record{dense: codes}, codes.Rows)
-	return n.walk.last()
+	n.tape.run(record{dense: codes}, codes.Rows)
+	return n.tape.last()
 }
 
 // Backward adds to grad the gradient, summed over the batch, of a loss of the images that the last
@@ -206,14 +164,14 @@ func (n *decoder) Forward(codes device.Matrix) device.Matrix {
 // Shapes: delta, the derivative of the loss with respect to the images, is rows×Dim; grad has the
 // shapes of Params.
 func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes device.Matrix) {
-	w := n.walk
-	if w.rows == 0 {
+	t := n.tape
+	if t.rows == 0 {
 		return
 	}
-	n.be.Apply(device.Identity, w.lastDelta(), delta)
-	w.dx = dCodes
-	w.backward()
-	w.addWeightedSum(grad, 0, nil)
+	n.be.Apply(device.Identity, t.lastDelta(), delta)
+	t.dx = dCodes
+	t.backward()
+	t.AddWeightedSum(grad, nil)
 }
 
 // Generate sets dst to the images of codes. Each image depends on its own code only, because batch
@@ -222,26 +180,22 @@ func (n *decoder) Backward(delta device.Matrix, grad device.Params, dCodes devic
 //
 // Shapes: codes is rows×Latent and dst rows×Dim, both on the backend.
 func (n *decoder) Generate(codes, dst device.Matrix) {
-	w, _ := n.pool.Get().(*walk)
-	if w == nil {
-		w = newWalk(n.chain, false)
-	}
+	t := n.idle()
 	defer func() {
-		w.forget() // the codes of a public encoder are private records
-		n.pool.Put(w)
+		t.forget() // the codes of a public encoder are private records
+		n.pool.Put(t)
 	}()
 	for lo := 0; lo < codes.Rows; lo += sampleRows {
 		hi := min(lo+sampleRows, codes.Rows)
-		w.forward(record{dense: codes.RowRange(lo, hi)}, hi-lo)
-		n.be.Apply(device.Identity, dst.RowRange(lo, hi), w.last())
+		t.run(record{dense: codes.RowRange(lo, hi)}, hi-lo)
+		n.be.Apply(device.Identity, dst.RowRange(lo, hi), t.last())
 	}
 }
 
-// norms returns the chain's batchNorm units.
-func (n *decoder) norms() []*batchNorm {
-	var list []*batchNorm
-	for _, u := range n.chain.units {
-		if b, ok := u.(*batchNorm); ok {
+// norms returns the graph's batchNorm units.
+func (g *graph) norms() (list []*batchNorm) {
+	for _, n := range g.nodes {
+		if b, ok := n.unit.(*batchNorm); ok {
 			list = append(list, b)
 		}
 	}
@@ -253,7 +207,7 @@ var errState = errors.New("models: the state does not fit this decoder")
 // AppendState appends batch norm's running averages, which Generate needs in addition to the
 // parameters.
 func (n *decoder) AppendState(dst []byte) []byte {
-	for _, b := range n.norms() {
+	for _, b := range n.g.norms() {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(b.batches))
 		values := make([]float32, 2*b.channels)
 		n.be.Download(values, b.running)
@@ -270,15 +224,15 @@ func (n *decoder) AppendState(dst []byte) []byte {
 // number of batches.
 func (n *decoder) SetState(state []byte) error {
 	want := 0
-	for _, b := range n.norms() {
+	for _, b := range n.g.norms() {
 		want += 8 + 8*b.channels
 	}
 	if len(state) != want {
 		return fmt.Errorf("%w: it has %d bytes; want %d", errState, len(state), want)
 	}
-	restored := make([][]float32, 0, len(n.norms()))
-	counts := make([]int64, 0, len(n.norms()))
-	for _, b := range n.norms() {
+	restored := make([][]float32, 0, len(n.g.norms()))
+	counts := make([]int64, 0, len(n.g.norms()))
+	for _, b := range n.g.norms() {
 		counts = append(counts, int64(binary.LittleEndian.Uint64(state)))
 		values := make([]float32, 2*b.channels)
 		for i := range values {
@@ -292,7 +246,7 @@ func (n *decoder) SetState(state []byte) error {
 		}
 		restored, state = append(restored, values), state[8+4*len(values):]
 	}
-	for i, b := range n.norms() {
+	for i, b := range n.g.norms() {
 		b.batches = counts[i]
 		n.be.Upload(b.running, restored[i])
 	}

@@ -63,14 +63,14 @@ func TestDecoderGradient(t *testing.T) {
 		p := wide64(n.params.Flat.Data)
 		loss := func() float64 {
 			sum := 0.0
-			for i, y := range chain64(n.chain.units, p, x) {
+			for i, y := range chain64(unitsOf(n.g), p, x) {
 				for j, v := range y {
 					sum += v * float64(form.Row(i)[j])
 				}
 			}
 			return sum
 		}
-		for i, y := range chain64(n.chain.units, p, x) {
+		for i, y := range chain64(unitsOf(n.g), p, x) {
 			for j, v := range y {
 				if math.Abs(v-float64(images.Row(i)[j])) > 1e-4 {
 					t.Fatalf("decoder %d: image %d is %v at %d, want %v", k, i, images.Row(i)[j], j, v)
@@ -116,13 +116,9 @@ func TestDecoderUnitsAreFactored(t *testing.T) {
 	be := device.CPU()
 	for _, a := range testDecoders {
 		a.BatchNorm = false
-		layers := newChain(be,
-			append(a.units(be, 6), &denseUnit{be: be, width: a.Height * a.Width * a.Channels, wide: 3})...)
-		n := newClassifier(&classifier{be: be, in: 6, classes: 3,
-			layers: func(device.Backend) (body, func() pass) {
-				return layers, func() pass { return newWalk(layers, true) }
-			}})
-		n.start("x", rng, 1)
+		g := a.sketch(6)
+		g.end(crossEntropy{}, g.dense(g.last(), device.Identity, 3))
+		n := newClassifier(be, g.done(), 3, rng)
 		checkFactored(t, n, greyBatch(rng, 6, 6, 3), slackCNN)
 		checkTotal(t, n, greyBatch(rng, 6, 6, 3))
 		checkEmpty(t, n, 6)

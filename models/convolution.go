@@ -1,107 +1,87 @@
 package models
 
-import (
-	"math"
-	"math/rand/v2"
-
-	"github.com/seed7ba64551/privgen/device"
-)
-
-func root(gain float64, fanIn int) float64 { return math.Sqrt(gain / float64(max(fanIn, 1))) }
-
-// chunkNumbers is the number of elements of patches that are computed at a time. They should still
-// be in the second-level cache when the product reads them. Patches are several times as large as
-// the layer's input and output together, so computing them for each use costs less than storing
-// them.
-const chunkNumbers = 1 << 17
+import "github.com/seed7ba64551/privgen/device"
 
 // convUnit is a convolution: y = f(patches·W + b), with the same W at every place of the window.
 //
 // For one record with patches A (places×patch) and deltas D (places×maps), the gradient with
 // respect to W is AᵀD. The gradient with respect to b is the sum of the rows of D.
 type convUnit struct {
-	be           device.Backend
-	window       device.Window
-	maps         int
-	f            device.Func
-	weight, bias device.Matrix
+	window   device.Window
+	maps     int
+	f, slope device.Func
 }
 
-func (u *convUnit) in() int  { return u.window.Len() }
+// convolve adds a convolution to the images x.
+func (g *sketch) convolve(x *node, f device.Func, w device.Window, maps int) *node {
+	return g.add(&convUnit{window: w, maps: maps, f: f, slope: f}, x)
+}
+
 func (u *convUnit) out() int { return u.window.Places() * u.maps }
 
-func (u *convUnit) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".weight", Rows: u.window.Patch(), Cols: u.maps},
-		{Name: name + ".bias", Rows: 1, Cols: u.maps}}
-}
-
-func (u *convUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
-
-func (u *convUnit) initialise(rng *rand.Rand, gain float64) {
-	uploadNormals(u.be, u.weight, rng, root(gain, u.window.Patch()))
+func (u *convUnit) blocks(gain float64) []block {
+	return []block{{name: "weight", rows: u.window.Patch(), cols: u.maps,
+		std: root(gain, u.window.Patch())}, {name: "bias", rows: 1, cols: u.maps}}
 }
 
 func (u *convUnit) places(m device.Matrix) device.Matrix {
 	return m.Reshape(m.Rows*u.window.Places(), u.maps)
 }
 
-func (u *convUnit) forward(w *walk, _ int, x, y device.Matrix) {
-	if !convolve(u.be, u.window, false, x, u.weight, u.places(y)) {
-		u.lowerForward(w, x, y)
+func (u *convUnit) forward(t *pass, n *node) {
+	x, y, w := t.operand(n, 0), u.places(t.value(n)), t.blocks[n.first]
+	if !convolve(t.be, u.window, false, x, w, y) {
+		u.lowerForward(t, x, w, t.value(n))
 	}
-	u.be.BiasApply(u.f, u.places(y), u.bias)
+	t.be.BiasApply(u.f, y, t.blocks[n.first+1])
 }
 
-func (u *convUnit) lowerForward(w *walk, x, y device.Matrix) {
+func (u *convUnit) lowerForward(t *pass, x, w, y device.Matrix) {
 	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
 		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
-		u.be.Gemm(false, false, 1, patches, u.weight, 0, u.places(y.RowRange(lo, hi)))
-	}
-}
-
-func (u *convUnit) backward(w *walk, _ int, x, y, delta, dx device.Matrix) {
-	u.be.Gradient(u.f, delta, y)
-	if dx.Rows == 0 || spread(u.be, u.window, true, u.places(delta), u.weight, dx) {
-		return
-	}
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Gemm(false, true, 1, u.places(delta.RowRange(lo, hi)), u.weight, 0, patches)
-		u.be.Col2Im(u.window, dx.RowRange(lo, hi), patches)
+		patches := t.patches(u.window, hi-lo)
+		t.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
+		t.be.Gemm(false, false, 1, patches, w, 0, u.places(y.RowRange(lo, hi)))
 	}
 }
 
-// addNorms treats the bias as the weight of an additional 1 in every patch.
-func (u *convUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
-	w.reject(x, delta, dst)
-	product, size := w.np[:x.Rows], u.window.Patch()
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		longer := w.scratch(rowsFor(u.window), (hi-lo)*u.window.Places(), size+1)
-		u.be.Im2Col(u.window, longer.Slice(0, longer.Rows, 0, size), x.RowRange(lo, hi))
-		u.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)
-		u.be.BlockProductNorms(product[lo:hi], u.window.Places(), longer,
-			u.places(delta.RowRange(lo, hi)))
-	}
-	addTo(dst, product)
+func (u *convUnit) backward(t *pass, n *node) {
+	t.be.Gradient(u.slope, t.delta(n), t.value(n))
+	t.pull(n, 0, func(dx device.Matrix) { u.push(t, n, t.delta(n), dx) })
 }
 
-func (u *convUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
-	blocks []device.Matrix) {
-	scaled := w.scaled(delta, weights)
-	u.be.ColSums(nil, u.places(scaled), 1, blocks[1])
-	if addConvolved(u.be, u.window, false, x, u.places(scaled), blocks[0]) {
-		return
+// push sets dx to the derivative with respect to the operand, given the derivative before f.
+func (u *convUnit) push(t *pass, n *node, delta, dx device.Matrix) {
+	if !spread(t.be, u.window, true, u.places(delta), t.blocks[n.first], dx) {
+		u.inputGradient(t, n, delta, dx)
 	}
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
-		u.be.Gemm(true, false, 1, patches, u.places(scaled.RowRange(lo, hi)), 1, blocks[0])
+}
+
+func (u *convUnit) back(t *pass, n *node, y, delta, dx device.Matrix, _ bool) {
+	t.be.Gradient(u.slope, delta, y)
+	if dx.Rows > 0 {
+		u.push(t, n, delta, dx)
 	}
+}
+
+func (u *convUnit) tangent(t *pass, n *node, y, x, v device.Matrix) {
+	u.lowerForward(t, x, t.blocks[n.first], v)
+	t.be.Gradient(u.f, v, y)
+}
+
+func (u *convUnit) inputGradient(t *pass, n *node, delta, dx device.Matrix) {
+	w := t.blocks[n.first]
+	for lo, hi := 0, 0; lo < delta.Rows; lo = hi {
+		hi = chunkEnd(u.window, lo, delta.Rows)
+		patches := t.patches(u.window, hi-lo)
+		t.be.Gemm(false, true, 1, u.places(delta.RowRange(lo, hi)), w, 0, patches)
+		t.be.Col2Im(u.window, dx.RowRange(lo, hi), patches)
+	}
+}
+
+func (u *convUnit) uses(t *pass, n *node, list []use) []use {
+	return append(list, use{weight: n.first, bias: n.first + 1, rows: u.window.Places() * t.parts,
+		a: t.operand(n, 0), d: u.places(t.delta(n)), lower: lowerA, window: u.window})
 }
 
 // convolve, spread and addConvolved call the methods of the same name if the backend is a
@@ -130,28 +110,25 @@ func addConvolved(be device.Backend, w device.Window, transposed bool, images, m
 // For one record with pixels A (places×maps) and patches D (places×patch) of y's delta, the
 // gradient with respect to W is AᵀD.
 type transposedUnit struct {
-	be           device.Backend
-	window       device.Window // over the output image
-	maps         int           // channels of x
-	f            device.Func
-	weight, bias device.Matrix
+	window device.Window // over the output image
+	maps   int           // channels of x
+	f      device.Func
 }
 
-func (u *transposedUnit) in() int  { return u.window.Places() * u.maps }
+// transposed adds a transposed convolution of images of the given number of channels.
+func (g *sketch) transposed(x *node, f device.Func, w device.Window, channels int) *node {
+	return g.add(&transposedUnit{window: w, maps: channels, f: f}, x)
+}
+
 func (u *transposedUnit) out() int { return u.window.Len() }
 
-func (u *transposedUnit) shapes(name string) []device.Shape {
-	return []device.Shape{{Name: name + ".weight", Rows: u.maps, Cols: u.window.Patch()},
-		{Name: name + ".bias", Rows: 1, Cols: u.window.Channels}}
-}
-
-func (u *transposedUnit) bind(blocks []device.Matrix) { u.weight, u.bias = blocks[0], blocks[1] }
-
-// initialise uses the number of inputs that contribute to one output as the fan-in: Size²/Stride²
+// blocks uses the number of inputs that contribute to one output as the fan-in: Size²/Stride²
 // pixels of all maps.
-func (u *transposedUnit) initialise(rng *rand.Rand, gain float64) {
+func (u *transposedUnit) blocks(gain float64) []block {
 	w := u.window
-	uploadNormals(u.be, u.weight, rng, root(gain, u.maps*w.Size*w.Size/(w.Stride*w.Stride)))
+	return []block{{name: "weight", rows: u.maps, cols: w.Patch(),
+		std: root(gain, u.maps*w.Size*w.Size/(w.Stride*w.Stride))},
+		{name: "bias", rows: 1, cols: w.Channels}}
 }
 
 func (u *transposedUnit) places(m device.Matrix) device.Matrix {
@@ -162,97 +139,53 @@ func (u *transposedUnit) pixels(m device.Matrix) device.Matrix {
 	return m.Reshape(m.Rows*u.window.Height*u.window.Width, u.window.Channels)
 }
 
-func (u *transposedUnit) forward(w *walk, _ int, x, y device.Matrix) {
-	if !spread(u.be, u.window, false, u.places(x), u.weight, y) {
-		u.lowerForward(w, x, y)
+func (u *transposedUnit) forward(t *pass, n *node) {
+	x, y, w := t.operand(n, 0), t.value(n), t.blocks[n.first]
+	if !spread(t.be, u.window, false, u.places(x), w, y) {
+		for lo, hi := 0, 0; lo < x.Rows; lo = hi {
+			hi = chunkEnd(u.window, lo, x.Rows)
+			patches := t.patches(u.window, hi-lo)
+			t.be.Gemm(false, false, 1, u.places(x.RowRange(lo, hi)), w, 0, patches)
+			t.be.Col2Im(u.window, y.RowRange(lo, hi), patches)
+		}
 	}
-	u.be.BiasApply(u.f, u.pixels(y), u.bias)
+	t.be.BiasApply(u.f, u.pixels(y), t.blocks[n.first+1])
 }
 
-func (u *transposedUnit) lowerForward(w *walk, x, y device.Matrix) {
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Gemm(false, false, 1, u.places(x.RowRange(lo, hi)), u.weight, 0, patches)
-		u.be.Col2Im(u.window, y.RowRange(lo, hi), patches)
-	}
+func (u *transposedUnit) backward(t *pass, n *node) {
+	delta, w := t.delta(n), t.blocks[n.first]
+	t.be.Gradient(u.f, delta, t.value(n))
+	t.pull(n, 0, func(dx device.Matrix) {
+		if convolve(t.be, u.window, true, delta, w, u.places(dx)) {
+			return
+		}
+		for lo, hi := 0, 0; lo < dx.Rows; lo = hi {
+			hi = chunkEnd(u.window, lo, dx.Rows)
+			patches := t.patches(u.window, hi-lo)
+			t.be.Im2Col(u.window, patches, delta.RowRange(lo, hi))
+			t.be.Gemm(false, true, 1, patches, w, 0, u.places(dx.RowRange(lo, hi)))
+		}
+	})
 }
 
-func (u *transposedUnit) backward(w *walk, _ int, x, y, delta, dx device.Matrix) {
-	u.be.Gradient(u.f, delta, y)
-	if dx.Rows == 0 || convolve(u.be, u.window, true, delta, u.weight, u.places(dx)) {
-		return
-	}
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Im2Col(u.window, patches, delta.RowRange(lo, hi))
-		u.be.Gemm(false, true, 1, patches, u.weight, 0, u.places(dx.RowRange(lo, hi)))
-	}
-}
-
-func (u *transposedUnit) addNorms(w *walk, x, delta device.Matrix, dst []float64) {
-	w.reject(x, delta, dst)
-	product := w.np[:x.Rows]
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Im2Col(u.window, patches, delta.RowRange(lo, hi))
-		u.be.BlockProductNorms(product[lo:hi], u.window.Places(), u.places(x.RowRange(lo, hi)), patches)
-	}
-	addTo(dst, product)
-	u.addBiasNorms(w, delta, dst)
-}
-
-// addBiasNorms treats the bias as the weight of an input of 1 at every pixel.
-func (u *transposedUnit) addBiasNorms(w *walk, delta device.Matrix, dst []float64) {
-	product, pixels := w.np[:delta.Rows], u.window.Height*u.window.Width
-	for lo, hi := 0, 0; lo < delta.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, delta.Rows)
-		ones := w.scratch(chunkRows(u.window)*pixels, (hi-lo)*pixels, 1)
-		u.be.Fill(ones, 1)
-		u.be.BlockProductNorms(product[lo:hi], pixels, ones, u.pixels(delta.RowRange(lo, hi)))
-	}
-	addTo(dst, product)
-}
-
-func (u *transposedUnit) addSum(w *walk, _ int, x, delta device.Matrix, weights []float32,
-	blocks []device.Matrix) {
-	scaled := w.scaled(delta, weights)
-	u.be.ColSums(nil, u.pixels(scaled), 1, blocks[1])
-	if addConvolved(u.be, u.window, true, scaled, u.places(x), blocks[0]) {
-		return
-	}
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := w.patches(u.window, hi-lo)
-		u.be.Im2Col(u.window, patches, scaled.RowRange(lo, hi))
-		u.be.Gemm(true, false, 1, u.places(x.RowRange(lo, hi)), patches, 1, blocks[0])
-	}
-}
-
-func addTo(dst, x []float64) {
-	for i, v := range x {
-		dst[i] += v
-	}
+// uses treats the bias apart: it has a row for each pixel, and the matrix one for each place.
+func (u *transposedUnit) uses(t *pass, n *node, list []use) []use {
+	return append(list,
+		use{weight: n.first, bias: -1, rows: u.window.Places() * t.parts,
+			a: u.places(t.operand(n, 0)), d: t.delta(n), lower: lowerD, window: u.window},
+		use{weight: -1, bias: n.first + 1, rows: u.window.Height * u.window.Width * t.parts,
+			d: u.pixels(t.delta(n))})
 }
 
 // upSampleUnit doubles the height and width of an image.
-type upSampleUnit struct {
-	parameterless
-	be    device.Backend
-	image device.Image
-}
+type upSampleUnit struct{ image device.Image }
 
-func (u *upSampleUnit) in() int  { return u.image.Len() }
 func (u *upSampleUnit) out() int { return u.image.Doubled().Len() }
 
-func (u *upSampleUnit) forward(_ *walk, _ int, x, y device.Matrix) {
-	u.be.UpSample(u.image, y, x)
+func (u *upSampleUnit) forward(t *pass, n *node) {
+	t.be.UpSample(u.image, t.value(n), t.operand(n, 0))
 }
 
-func (u *upSampleUnit) backward(_ *walk, _ int, _, _, delta, dx device.Matrix) {
-	if dx.Rows > 0 {
-		u.be.UpSampleGradient(u.image, dx, delta)
-	}
+func (u *upSampleUnit) backward(t *pass, n *node) {
+	t.pull(n, 0, func(dx device.Matrix) { t.be.UpSampleGradient(u.image, dx, t.delta(n)) })
 }

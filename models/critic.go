@@ -130,16 +130,18 @@ func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	l := criticLayers(be, a.Activation, loss)
-	width := l.dense(in, a.Hidden)
-	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+	return newCritic(be, CNN{Hidden: a.Hidden, Activation: a.Activation}, in, classes, loss, seed), nil
 }
 
-// criticLayers returns an empty list for the hidden layers of a critic. A smooth activation f is a
-// separate unit if the loss has a penalty, whose gradient needs f″.
-func criticLayers(be device.Backend, f Activation, loss CriticLoss) unitList {
-	smooth := f != ReLU && f != LeakyReLU
-	return unitList{be: be, f: f.fn(), apart: smooth && loss == Wasserstein}
+// sketch returns the computation of the terms of scores. A smooth activation f is a separate unit
+// if the loss has a penalty, whose gradient needs f″.
+func (a CNN) critic(in, classes int, loss CriticLoss) *graph {
+	g := newSketch("critic")
+	g.joint, g.rowsOnly = false, true
+	smooth := a.Activation != ReLU && a.Activation != LeakyReLU
+	h := a.hidden(g, g.input(in), a.Activation.fn(), smooth && loss == Wasserstein)
+	g.dense(h, device.Identity, 1+classes)
+	return g.done()
 }
 
 // Critic builds a convolutional network with one output; see MLP.Critic.
@@ -156,9 +158,7 @@ func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss,
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	l := criticLayers(be, a.Activation, loss)
-	width := a.hidden(&l)
-	return newCritic(be, l.units, width, in, classes, "critic", seed, a.Activation.gain()), nil
+	return newCritic(be, a, in, classes, loss, seed), nil
 }
 
 func (c *checker) critic(path string, be device.Backend, in, classes int, loss CriticLoss) {
@@ -168,48 +168,26 @@ func (c *checker) critic(path string, be device.Backend, in, classes int, loss C
 	c.OK(loss.Known(), path+".Critic: loss", int(loss), "Wasserstein, Logistic or Hinge")
 }
 
-// critic is a chain of layers that ends in a shared score and a score for each class.
+// critic is a sequence of layers that ends in a shared score and a score for each class.
 type critic struct{ *criticState }
 
 type criticState struct {
-	be          device.Backend
-	chain       *chain
-	params      device.Params
-	in, classes int
-	stage       staging
-	single      *walk // with one row for each record
-	pair        *pairs
-	host        []float32
+	*built  // its pass has one row for each record
+	classes int
+	pair    *pairs
+	host    []float32
 }
 
-func newCritic(be device.Backend, units []unit, width, in, classes int, prefix string, seed uint64,
-	gain float64) *critic {
-	units = append(units, &denseUnit{be: be, width: width, wide: 1 + classes, f: device.Identity})
-	n := &critic{&criticState{be: be, chain: newChain(be, units...), in: in, classes: classes,
-		stage: newStaging(be)}}
-	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
-	n.chain.bind(n.params, 0)
-	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x637274)), gain)
-	n.single = newWalk(n.chain, true)
+func newCritic(be device.Backend, a CNN, in, classes int, loss CriticLoss, seed uint64) *critic {
+	g := a.critic(in, classes, loss)
+	w := newWeights(be, g, rand.New(rand.NewPCG(seed, 0x637274)))
+	n := &critic{&criticState{built: newBuilt(be, g, w), classes: classes}}
 	n.pair = newPairs(n)
 	return n
 }
 
-// Dim returns the number of coordinates of a record.
-func (n *critic) Dim() int { return n.in }
-
 // Classes returns the number of classes, 0 for a critic that sees no labels.
 func (n *critic) Classes() int { return n.classes }
-
-// Params returns the weights and biases, layer by layer.
-func (n *critic) Params() device.Params { return n.params }
-
-// Bind moves the parameters into p.
-func (n *critic) Bind(p device.Params) {
-	n.be.Apply(device.Identity, p.Flat, n.params.Flat)
-	n.params = p
-	n.chain.bind(p, 0)
-}
 
 // label returns the class of row i, or -1 for an unconditional critic or an invalid label, and
 // reports whether the row has a score.
@@ -248,58 +226,43 @@ func (n *critic) putSlope(delta []float32, labels []int32, i int, slope float64)
 	}
 }
 
-// run runs the forward pass on x and sets the last layer's deltas. The function rule maps the score
-// of each row to the derivative of the loss with respect to the score.
-func (n *critic) run(w *walk, x device.Matrix, labels []int32,
+// run is a forward pass on x that sets the last deltas. The function rule maps the score of each
+// row to the derivative of the loss with respect to the score.
+func (n *critic) run(t *pass, x device.Matrix, labels []int32,
 	rule func(i int, score float64) (slope float64)) {
-	w.forward(record{dense: x}, x.Rows)
+	t.run(record{dense: x}, x.Rows)
 	if x.Rows == 0 {
 		return
 	}
-	out := toHost(n.be, w.last(), n.host)
-	last := w.lastDelta()
+	out := toHost(n.be, t.last(), n.host)
 	n.host = grow(n.host, x.Rows*(1+n.classes))
 	for i := range x.Rows {
 		row := n.host[i*(1+n.classes) : (i+1)*(1+n.classes)]
 		slope := rule(i, n.score(out.Row(i), labels, i))
 		n.putSlope(row, labels, i, slope)
 	}
-	n.be.Upload(last, n.host)
+	n.be.Upload(t.lastDelta(), n.host)
 }
 
 // ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
 func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(float64) float64,
 	scores []float64) {
-	n.single.dx = dx
-	n.run(n.single, x, labels, func(i int, score float64) float64 {
+	t := n.tape.pass
+	t.dx = dx
+	n.run(t, x, labels, func(i int, score float64) float64 {
 		scores[i] = score
 		return slope(score)
 	})
-	n.single.backward()
-	n.single.dx = device.Matrix{}
+	t.backward()
+	t.dx = device.Matrix{}
 }
 
 // CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a MLP) CriticSize(in, classes int) int64 {
-	total, width := int64(0), in
-	for _, wide := range a.Hidden {
-		total, width = addSize(total, layerSize(width, wide)), wide
-	}
-	return addSize(total, layerSize(width, 1+classes))
+	return CNN{Hidden: a.Hidden}.critic(in, classes, Logistic).size()
 }
 
 // CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a CNN) CriticSize(_, classes int) int64 {
-	m, total := a.image(), int64(0)
-	for _, l := range a.Convolutions {
-		w := l.over(m)
-		total = addSize(total, layerSize(w.Patch(), l.Maps))
-		m.Height, m.Width = w.Grid()
-		m.Channels = l.Maps
-	}
-	width := m.Len()
-	for _, wide := range a.Hidden {
-		total, width = addSize(total, layerSize(width, wide)), wide
-	}
-	return addSize(total, layerSize(width, 1+classes))
+	return a.critic(a.image().Len(), classes, Logistic).size()
 }

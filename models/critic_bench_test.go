@@ -18,8 +18,8 @@ func BenchmarkCriticStep(b *testing.B) {
 	for name, c := range map[string]criticCase{
 		"vector":          {vectorCritic, 100, 0, Wasserstein},
 		"vector/softplus": {smooth, 100, 0, Wasserstein},
-		"small":           {SmallCritic28(), 784, 0, Wasserstein},
-		"paper":           {PaperCritic28(), 784, 0, Wasserstein},
+		"small":           {Critic28(16), 784, 0, Wasserstein},
+		"paper":           {Critic28(64), 784, 0, Wasserstein},
 	} {
 		n := newPaired(b, c)
 		rows := 64

@@ -1,25 +1,36 @@
 package models
 
-import (
-	"math/rand/v2"
+import "github.com/seed7ba64551/privgen/device"
 
-	"github.com/seed7ba64551/privgen/device"
-)
-
-// A curvedUnit has a Jacobian that depends on its input. The derivative of the gradient penalty
-// then has, in addition to the tangents, a contribution through the input of every earlier layer.
-type curvedUnit interface {
-	criticUnit
-	// bend sets dx to the penalty's derivative with respect to the input at x̂. v is the derivative
-	// with respect to the output, and bend may overwrite it. The result is the sum of two terms: v
-	// propagated by backward, and the derivative of δᵀJ(x)·tangent with respect to x.
-	bend(p *pairs, l int, v, dx device.Matrix)
+// A criticUnit is a unit through which a gradient penalty can be propagated.
+type criticUnit interface {
+	unit
+	// tangent sets v to the unit's Jacobian at the value y times x.
+	tangent(t *pass, n *node, y, x, v device.Matrix)
 }
 
-// curves reports whether a chain has a curvedUnit.
-func curves(c *chain) bool {
-	for _, u := range c.units {
-		if _, ok := u.(curvedUnit); ok {
+// A firstUnit can be the first unit of a critic.
+type firstUnit interface {
+	// inputGradient sets dx to the derivative with respect to the operand, given delta, the derivative
+	// before the unit's function.
+	inputGradient(t *pass, n *node, delta, dx device.Matrix)
+}
+
+// A backUnit is a unit with parameters whose Jacobian does not depend on its input, except for a
+// piecewise linear function.
+type backUnit interface {
+	criticUnit
+	// back turns delta into the derivative before the function, and sets dx, unless it is the zero
+	// Matrix, to the derivative with respect to the operand.
+	back(t *pass, n *node, y, delta, dx device.Matrix, add bool)
+}
+
+// curves reports whether the Jacobian of a unit of the graph depends on its input. The derivative
+// of the gradient penalty then has, in addition to the tangents, a contribution through the input
+// of every earlier layer.
+func curves(g *graph) bool {
+	for _, n := range g.nodes {
+		if _, ok := n.unit.(*funcUnit); ok {
 			return true
 		}
 	}
@@ -31,26 +42,25 @@ func curves(c *chain) bool {
 // keeps the original deltas. carry has already copied the tangents to that part, so bend reuses
 // their memory.
 func (p *pairs) bend() {
-	last := len(p.n.chain.units) - 1
-	p.be.Fill(p.between(p.w.deltas[last]), 0)
-	if last == 0 {
+	last := p.g.last()
+	p.be.Fill(p.between(p.delta(last)), 0)
+	if last.id == 1 {
 		return
 	}
-	v := p.tangents[last-1].RowRange(0, p.rows)
+	v := p.tangents[last.id-1].RowRange(0, p.records())
 	p.be.Fill(v, 0)
-	for l := last - 1; l >= 0; l-- {
+	for id := last.id - 1; id > 0; id-- {
 		var dx device.Matrix
-		if l > 0 {
-			dx = p.tangents[l-1].RowRange(0, p.rows)
+		if id > 1 {
+			dx = p.tangents[id-1].RowRange(0, p.records())
 		}
-		u := p.n.chain.units[l]
-		if c, ok := u.(curvedUnit); ok {
-			c.bend(p, l, v, dx)
-		} else {
-			u.backward(p.w, l, p.between(p.w.input(l)), p.between(p.w.outs[l]), v, dx)
-		}
-		if _, ok := u.(weightedUnit); ok {
-			p.be.Apply(device.Identity, p.between(p.w.deltas[l]), v)
+		n := p.g.nodes[id]
+		switch u := n.unit.(type) {
+		case *funcUnit:
+			u.bend(p, n, v, dx)
+		case backUnit:
+			u.back(p.pass, n, p.between(p.value(n)), v, dx, false)
+			p.be.Apply(device.Identity, p.between(p.delta(n)), v)
 		}
 		v = dx
 	}
@@ -60,61 +70,26 @@ func (p *pairs) bend() {
 func (p *pairs) between(m device.Matrix) device.Matrix { return part(m, partBetween, p.parts) }
 func (p *pairs) carried(m device.Matrix) device.Matrix { return part(m, p.parts-1, p.parts) }
 
-// parameterless implements the methods of a unit that concern parameters, for units without any.
-type parameterless struct{}
-
-func (parameterless) shapes(string) []device.Shape   { return nil }
-func (parameterless) bind([]device.Matrix)           {}
-func (parameterless) initialise(*rand.Rand, float64) {}
-
-func (parameterless) addNorms(*walk, device.Matrix, device.Matrix, []float64) {}
-
-func (parameterless) addSum(*walk, int, device.Matrix, device.Matrix, []float32, []device.Matrix) {}
-
-// funcUnit is y = f(x) for a smooth f. It is a separate unit because the term with f″ needs the
-// tangent before its multiplication by f′.
-type funcUnit struct {
-	parameterless
-	be    device.Backend
-	width int
-	f     device.Func
-}
-
-func (u *funcUnit) in() int  { return u.width }
-func (u *funcUnit) out() int { return u.width }
-
-func (u *funcUnit) forward(_ *walk, _ int, x, y device.Matrix) { u.be.Apply(u.f, y, x) }
-
-func (u *funcUnit) backward(_ *walk, _ int, _, y, delta, dx device.Matrix) {
-	if dx.Rows > 0 {
-		u.be.Apply(device.Identity, dx, delta)
-		u.be.Gradient(u.f, dx, y)
-	}
-}
-
-func (u *funcUnit) tangent(p *pairs, l int, v, t device.Matrix) {
-	u.backward(p.w, l, v, p.between(p.w.outs[l]), v, t)
-}
-
-// bend adds f″∘δ∘tangent: tanh″ = −2·tanh·tanh′, σ″ = (1−2σ)σ′, softplus″ = softplus′ − softplus′².
-func (u *funcUnit) bend(p *pairs, l int, v, dx device.Matrix) {
-	w := p.w
-	y := p.between(w.outs[l])
-	u.backward(w, l, v, y, v, dx)
-	s := w.spare(p.rows, u.width)
-	u.be.Mul(s, p.carried(w.deltas[l]), p.carried(w.input(l)))
-	u.be.Gradient(u.f, s, y)
+// bend sets dx to the penalty's derivative with respect to the operand at x̂, where v is the
+// derivative with respect to the value. It adds f″∘δ∘tangent to v∘f′: tanh″ = −2·tanh·tanh′, σ″ =
+// (1−2σ)σ′, softplus″ = softplus′ − softplus′².
+func (u *funcUnit) bend(p *pairs, n *node, v, dx device.Matrix) {
+	y := p.between(p.value(n))
+	u.tangent(p.pass, n, y, v, dx)
+	s := p.spare(p.records(), u.width)
+	p.be.Mul(s, p.carried(p.delta(n)), p.carried(p.operand(n, 0)))
+	p.be.Gradient(u.f, s, y)
 	switch u.f {
 	case device.Tanh:
-		u.be.Mul(s, s, y)
-		u.be.Axpy(-2, s, dx)
+		p.be.Mul(s, s, y)
+		p.be.Axpy(-2, s, dx)
 	case device.Sigmoid:
-		u.be.Axpy(1, s, dx)
-		u.be.Mul(s, s, y)
-		u.be.Axpy(-2, s, dx)
+		p.be.Axpy(1, s, dx)
+		p.be.Mul(s, s, y)
+		p.be.Axpy(-2, s, dx)
 	case device.Softplus:
-		u.be.Axpy(1, s, dx)
-		u.be.Gradient(u.f, s, y)
-		u.be.Axpy(-1, s, dx)
+		p.be.Axpy(1, s, dx)
+		p.be.Gradient(u.f, s, y)
+		p.be.Axpy(-1, s, dx)
 	}
 }

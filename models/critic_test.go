@@ -165,7 +165,7 @@ func (s slow) slope(p, x []float64, label int32) float64 {
 	return math.Sqrt(sum)
 }
 
-func (n paired) reference() slow { return slow{n.Critic.(*critic).chain.units, n.Classes()} }
+func (n paired) reference() slow { return slow{unitsOf(n.Critic.(*critic).g), n.Classes()} }
 
 // slowLoss returns a function that computes the loss of record i of b from the definition.
 func (n paired) slowLoss(b device.Batch) func(p []float64, i int) float64 {
@@ -509,7 +509,7 @@ func TestCriticSize(t *testing.T) {
 }
 
 func TestCriticJSON(t *testing.T) {
-	for _, a := range []CriticArchitecture{vectorCritic, SmallCritic28()} {
+	for _, a := range []CriticArchitecture{vectorCritic, Critic28(16)} {
 		text, err := MarshalArchitecture(a)
 		if err != nil {
 			t.Fatal(err)

@@ -18,6 +18,9 @@
 // product over all places of all records. A ConvDecoder may normalise over its batch, so it is a
 // Generator only and not a Network.
 //
+// [Build] makes a network from the computation of one record's loss, whatever its layers. All
+// networks of the package except RBM consist of the same units.
+//
 // Four kinds of networks differ in how they use the records. A [Density] models how records are
 // distributed and is trained on them privately (VAE, RBM). A [Generator] turns codes into records
 // and never sees a private record. It is trained against something already released or protected,

@@ -20,7 +20,7 @@ func TestCriticChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rows := chunkRows(c.(*critic).chain.units[0].(*convUnit).window); rows >= images {
+		if rows := chunkRows(c.(*critic).g.nodes[1].unit.(*convUnit).window); rows >= images {
 			t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
 		}
 		n := paired{c, 10, loss}

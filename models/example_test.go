@@ -51,7 +51,7 @@ func ExampleMLP_Classifier() {
 }
 
 func ExampleRBM() {
-	net, err := models.PaperRBM().New(device.CPU(), models.Visible{Dim: 10}, 1)
+	net, err := models.RBM{Hidden: 200, Chains: 100}.New(device.CPU(), models.Visible{Dim: 10}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

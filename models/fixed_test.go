@@ -182,7 +182,7 @@ func TestFixedSumsNeedShortChains(t *testing.T) {
 	const rows = 3000
 	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, 30, slices.Repeat(one.Dense.Data,
 		rows)), Keys: slices.Repeat(one.Keys, rows)}
-	form := n.FixedForm()
+	form := n.tape.FixedForm()
 	const unit = 0x1p-20 // so small that chains within the backend's own limit are too long
 	differs := func(stretch float64) bool {
 		whole := fixedSumIn(unit, n, form, b, .75, stretch)
@@ -263,9 +263,8 @@ func withinReach(t *testing.T, c fixedCase, bound float64) fixedCase {
 		norm := make([]float64, 1)
 		p.SquaredNorms(norm)
 		w := []float32{device.Odd(float32(min(1, bound*(1-0x1p-20)/math.Sqrt(norm[0]))))}
-		for l, u := range p.n.chain.units {
-			if _, dense := u.(*denseUnit); dense &&
-				p.within(p.w.input(l), p.w.deltas[l], w, p.parts, criticReach*bound)[0] < w[0] {
+		for k := range p.list {
+			if u := &p.list[k]; u.some() && p.within(u, true, w, u.rows, cancelledReach*bound)[0] < w[0] {
 				c.batch = without(c.batch, i)
 				dropped, i = dropped+1, i-1
 				break

@@ -24,18 +24,18 @@ func TestGenerateForgetsItsCodes(t *testing.T) {
 		codes, dst := be.New(7, 4), be.New(7, net.Dim())
 		be.Fill(codes, 0.7)
 		n := net.(*decoder)
-		var w *walk
+		var w *tape
 		for range 1000 { // a pool may drop values
 			n.Generate(codes, dst)
-			if w, _ = n.pool.Get().(*walk); w != nil {
+			if w, _ = n.pool.Get().(*tape); w != nil {
 				break
 			}
 		}
 		if w == nil {
-			t.Fatal("the pool never returned a walk: nothing can be tested")
+			t.Fatal("the pool never returned a pass: nothing can be tested")
 		}
-		if !w.x.Empty() || w.capacity == 0 {
-			t.Errorf("%s: the walk still holds the codes", name)
+		if !w.x.dense.Empty() || w.capacity == 0 {
+			t.Errorf("%s: the pass still holds the codes", name)
 		}
 		for l, m := range append(w.outBuf, w.flat) {
 			for _, v := range m.Data {

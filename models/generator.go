@@ -2,7 +2,6 @@ package models
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -57,16 +56,21 @@ func (a MLP) NewGenerator(be device.Backend, latent int, heads []Head,
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	l := unitList{be: be, f: a.Activation.fn(), normalise: a.BatchNorm}
-	width := latent
+	return newDecoder(be, a.generator(latent, heads), seed), nil
+}
+
+func (a MLP) generator(latent int, heads []Head) *sketch {
+	g := newSketch("mlp")
+	g.gain = a.Activation.gain()
+	x := g.input(latent)
 	for _, wide := range a.Hidden {
-		l.add(&denseUnit{be: be, width: width, wide: wide}, 1, wide)
-		width = wide
+		x = g.normalised(a.Activation.fn(), a.BatchNorm, wide, func(f device.Func) *node {
+			return g.dense(x, f, wide)
+		})
 	}
-	l.f, l.normalise = device.Identity, false
-	l.add(&denseUnit{be: be, width: width, wide: headsWidth(heads)}, 1, headsWidth(heads))
-	l.units = append(l.units, newHeads(be, heads)...)
-	return newDecoder(be, l.units, "mlp", seed, a.Activation.gain()), nil
+	g.gain = 1
+	g.heads(g.dense(x, device.Identity, headsWidth(heads)), heads)
+	return g
 }
 
 // NewGenerator builds the network with heads instead of Output, or with Output if heads is empty.
@@ -85,24 +89,14 @@ func (a ConvDecoder) NewGenerator(be device.Backend, latent int, heads []Head,
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	if len(heads) == 0 {
-		return newDecoder(be, a.units(be, latent), "decoder", seed, a.Activation.gain()), nil
-	}
-	if want := a.Height * a.Width * a.Channels; headsWidth(heads) != want {
+	if want := a.Height * a.Width * a.Channels; len(heads) > 0 && headsWidth(heads) != want {
 		return nil, param.New("models.ConvDecoder.NewGenerator: heads", headsWidth(heads),
 			fmt.Sprintf("%d coordinates together: Height·Width·Channels", want))
 	}
-	a.Output = device.Identity
-	units := append(a.units(be, latent), newHeads(be, heads)...)
-	return newDecoder(be, units, "decoder", seed, a.Activation.gain()), nil
-}
-
-func newDecoder(be device.Backend, units []unit, prefix string, seed uint64,
-	gain float64) *decoder {
-	n := &decoder{&decoderState{be: be, chain: newChain(be, units...)}}
-	n.params = device.NewParams(be, n.chain.shapes(prefix)...)
-	n.chain.bind(n.params, 0)
-	n.chain.initialise(rand.New(rand.NewPCG(seed, 0x646563)), gain)
-	n.walk = newWalk(n.chain, true)
-	return n
+	if len(heads) > 0 {
+		a.Output = device.Identity
+	}
+	g := a.sketch(latent)
+	g.heads(g.last(), heads)
+	return newDecoder(be, g, seed), nil
 }

@@ -85,7 +85,7 @@ func TestGeneratorGradient(t *testing.T) {
 			x[i] = wide64(codes.Row(i))
 		}
 		p := wide64(n.params.Flat.Data)
-		units := n.chain.units
+		units := unitsOf(n.g)
 		loss := func() float64 {
 			sum := 0.0
 			for i, y := range chain64(units, p, x) {

@@ -68,24 +68,22 @@ func headsWidth(heads []Head) int {
 
 // headUnit applies heads to the output of the unit before it.
 type headUnit struct {
-	parameterless
-	be    device.Backend
 	heads []Head
 	width int
 }
 
-// newHeads returns a unit that applies the heads, or no unit if all heads are linear.
-func newHeads(be device.Backend, heads []Head) []unit {
+// heads adds a unit that applies the heads, or no unit if all heads are linear.
+func (g *sketch) heads(x *node, heads []Head) *node {
 	for _, h := range heads {
 		if h.Out != Linear {
-			return []unit{newHeadUnit(be, heads)}
+			return g.add(newHeadUnit(heads), x)
 		}
 	}
-	return nil
+	return x
 }
 
-func newHeadUnit(be device.Backend, heads []Head) *headUnit {
-	u := &headUnit{be: be, width: headsWidth(heads)}
+func newHeadUnit(heads []Head) *headUnit {
+	u := &headUnit{width: headsWidth(heads)}
 	for _, h := range heads {
 		last := len(u.heads) - 1
 		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
@@ -97,7 +95,6 @@ func newHeadUnit(be device.Backend, heads []Head) *headUnit {
 	return u
 }
 
-func (u *headUnit) in() int  { return u.width }
 func (u *headUnit) out() int { return u.width }
 
 func (k HeadKind) fn() device.Func {
@@ -110,61 +107,57 @@ func (k HeadKind) fn() device.Func {
 	return device.Identity
 }
 
-func (u *headUnit) forward(_ *walk, _ int, x, y device.Matrix) {
-	u.be.Apply(device.Identity, y, x)
-	u.apply(y)
+func (u *headUnit) forward(t *pass, n *node) {
+	t.be.Apply(device.Identity, t.value(n), t.operand(n, 0))
+	u.apply(t.be, t.value(n))
 }
 
 // apply applies the heads to y, in place.
-func (u *headUnit) apply(y device.Matrix) {
+func (u *headUnit) apply(be device.Backend, y device.Matrix) {
 	lo := 0
 	for _, h := range u.heads {
 		part := y.Slice(0, y.Rows, lo, lo+h.Width)
 		switch h.Out {
 		case SoftmaxHead:
-			u.be.Softmax(part)
+			be.Softmax(part)
 		case SigmoidHead, TanhHead:
-			u.be.Apply(h.Out.fn(), part, part)
+			be.Apply(h.Out.fn(), part, part)
 		}
 		lo += h.Width
 	}
 }
 
-func (u *headUnit) backward(w *walk, _ int, _, y, delta, dx device.Matrix) {
-	lo := 0
+func (u *headUnit) backward(t *pass, n *node) {
+	y, delta, lo := t.value(n), t.delta(n), 0
 	for _, h := range u.heads {
 		out, d := y.Slice(0, y.Rows, lo, lo+h.Width), delta.Slice(0, delta.Rows, lo, lo+h.Width)
 		switch h.Out {
 		case SoftmaxHead:
-			u.softmaxGradient(w, out, d)
+			t.softmaxGradient(out, d)
 		case SigmoidHead, TanhHead:
-			u.be.Gradient(h.Out.fn(), d, out)
+			t.be.Gradient(h.Out.fn(), d, out)
 		}
 		lo += h.Width
 	}
-	if dx.Rows > 0 {
-		u.be.Apply(device.Identity, dx, delta)
-	}
+	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
 }
 
 // softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
 // respect to x: p ∘ (δ − Σ p δ).
-func (u *headUnit) softmaxGradient(w *walk, p, delta device.Matrix) {
+func (t *pass) softmaxGradient(p, delta device.Matrix) {
 	if p.Mem == nil {
 		for i := range p.Rows {
 			softmaxGradient(p.Row(i), delta.Row(i))
 		}
 		return
 	}
-	dots := w.nd[:p.Rows]
-	u.be.RowDots(dots, p, delta)
-	w.host = grow(w.host, p.Rows)
-	for i, v := range dots {
-		w.host[i] = float32(v)
+	t.summing.ad, t.host = grow(t.summing.ad, p.Rows), grow(t.host, p.Rows)
+	t.be.RowDots(t.summing.ad, p, delta)
+	for i, v := range t.summing.ad {
+		t.host[i] = float32(v)
 	}
-	u.be.Mul(delta, delta, p)
-	scaled := w.scaled(p, w.host)
-	u.be.Sub(delta, delta, scaled)
+	t.be.Mul(delta, delta, p)
+	t.be.Sub(delta, delta, t.scaled(p, t.host))
 }
 
 func softmaxGradient(p, delta []float32) {

@@ -48,22 +48,24 @@ func (s *staging) flat(m device.Matrix) []float32 {
 	return s.host
 }
 
-// subtract sets m = m − x for dense or sparse x.
-func (s *staging) subtract(m device.Matrix, x record) {
-	if x.sparse == nil {
-		s.be.Sub(m, m, x.dense)
-		return
-	}
-	if !s.remote {
+// subtract sets dst = m − x for dense or sparse x; dst may be m.
+func (s *staging) subtract(dst, m device.Matrix, x record) {
+	switch {
+	case x.sparse == nil:
+		s.be.Sub(dst, m, x.dense)
+	case s.remote:
+		s.be.Sub(dst, m, s.densify(x.sparse, m.Rows))
+	default:
 		for i := range m.Rows {
-			row := m.Row(i)
+			row, from := dst.Row(i), m.Row(i)
+			if len(row) > 0 && &row[0] != &from[0] {
+				copy(row, from)
+			}
 			for _, item := range x.sparse.Row(i) {
 				row[item]--
 			}
 		}
-		return
 	}
-	s.be.Sub(m, m, s.densify(x.sparse, m.Rows))
 }
 
 func (s *staging) densify(x *device.Sparse, rows int) device.Matrix {

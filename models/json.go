@@ -14,24 +14,13 @@ func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchit
 	return unmarshalTagged[DensityArchitecture](data, others, VAE{}, RBM{})
 }
 
-// A DensitySizer computes the size of its networks without building one. A reader can then compare
-// the sizes stated in a file with the length of the file before it allocates memory.
-type DensitySizer interface {
-	// Size returns the number of parameters and the number of bytes of public state. Both saturate at
-	// math.MaxInt64.
-	Size(v Visible) (params, state int64)
-}
-
-// Size returns the size of the encoder and the decoder together.
+// Size returns the number of parameters and the number of bytes of public state, without building a
+// network. A reader can then compare the sizes stated in a file with the length of the file before
+// it allocates memory. Both saturate at math.MaxInt64. A user-defined architecture may have the
+// same method.
 func (a VAE) Size(v Visible) (params, state int64) {
-	widths := append(encoderWidths(a, v.Dim), decoderWidths(a, v.Dim)...)
-	joint := len(a.Hidden) + 1 // last width of the encoder; no layer leads from there to the decoder
-	for l := 1; l < len(widths); l++ {
-		if l != joint+1 {
-			params = addSize(params, layerSize(widths[l-1], widths[l]))
-		}
-	}
-	return params, 0
+	g, _, _ := a.sketch(nil, v)
+	return g.size(), 0
 }
 
 // Size returns the number of weights and biases. For the state it returns one byte for each unit of

@@ -17,7 +17,8 @@ type own struct{ VAE }
 func (own) Name() string { return "own" }
 
 func TestArchitectureJSON(t *testing.T) {
-	for _, a := range []DensityArchitecture{PaperVAE(), PaperRBM(),
+	for _, a := range []DensityArchitecture{PaperVAE(),
+		RBM{Hidden: 200, Chains: 100, Sweeps: 1, WeightStd: 0.01},
 		VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
 		RBM{Hidden: 3, Chains: 2, Sweeps: 5, SampleSweeps: 7, VisibleBias: -1}} {
 		text, err := MarshalArchitecture(a)
@@ -64,7 +65,7 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			params, state := a.(DensitySizer).Size(v)
+			params, state := a.(interface{ Size(Visible) (int64, int64) }).Size(v)
 			if params != int64(g.Params().Len()) {
 				t.Errorf("%+v: Size returns %d parameters, the network has %d", a, params, g.Params().Len())
 			}

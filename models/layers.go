@@ -70,50 +70,67 @@ type Layered interface {
 
 // LayersOf lists the layers of a network.
 //
-// Errors: *param.Error for a network that is not Layered; the error contains its type.
+// Errors: *param.Error for a network that is not Layered; the error contains its type. The same for
+// a network of Build that is not a sequence of layers.
 func LayersOf(net any) ([]Layer, error) {
 	n, ok := net.(Layered)
 	if !ok {
 		return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net),
 			"a network that implements models.Layered")
 	}
-	return n.Layers(), nil
+	if list := n.Layers(); len(list) > 0 {
+		return list, nil
+	}
+	return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net), "a sequence of layers")
 }
 
 // Layers returns the layers of Generate.
-func (n *decoder) Layers() []Layer { return n.chain.layerList() }
+func (n *decoder) Layers() []Layer { return n.layers(0, len(n.g.nodes)) }
 
 // Layers returns the layers of Predict.
 func (n *Classifier) Layers() []Layer {
-	list := n.body.layerList()
+	list := n.layers(0, len(n.g.nodes)-1)
+	if list == nil {
+		return nil
+	}
+	if u, ok := n.g.last().unit.(*reconstruction); ok {
+		return append(list, Layer{Kind: FunctionLayer, In: n.classes, Out: n.classes, Func: u.output})
+	}
 	return append(list, Layer{Kind: HeadsLayer, In: n.classes, Out: n.classes,
 		Heads: []Head{{n.classes, SoftmaxHead}}})
 }
 
 // Layers returns the layers that end in the terms of a score.
-func (n *critic) Layers() []Layer { return n.chain.layerList() }
+func (n *critic) Layers() []Layer { return n.layers(0, len(n.g.nodes)) }
 
 // Layers returns the layers of the decoder.
 func (n *vae) Layers() []Layer {
-	list := n.dec.layerList()
+	list := n.layers(n.latent.id+1, len(n.g.nodes)-1)
 	if n.layout != nil {
-		list = append(list, n.layout.heads.layer())
+		list = append(list, n.layout.heads.layer(n.built, nil))
 	}
 	return list
 }
 
-func (s *stack) layerList() (list []Layer) {
-	for l, f := range s.fs {
-		list = append(list, Layer{Kind: DenseLayer, In: s.widths[l], Out: s.widths[l+1], Func: f,
-			Weight: copied(s.be, s.weights[l]), Bias: copied(s.be, s.biases[l])})
-	}
-	return list
+// A layerUnit is a unit that other programs can run.
+type layerUnit interface {
+	// layer describes the unit without In and Out.
+	layer(n *built, at *node) Layer
 }
 
-func (c *chain) layerList() (list []Layer) {
-	for _, u := range c.units {
-		layer := u.layer()
-		layer.In, layer.Out = u.in(), u.out()
+// layers describes nodes lo to hi−1, each of which must read the node before it. It returns nil if
+// there is another node.
+func (n *built) layers(lo, hi int) (list []Layer) {
+	for _, at := range n.g.nodes[lo:hi] {
+		if at.unit == nil {
+			continue
+		}
+		u, ok := at.unit.(layerUnit)
+		if d, dense := u.(*denseUnit); !ok || dense && d.places > 1 || at.from[0].id != at.id-1 {
+			return nil
+		}
+		layer := u.layer(n, at)
+		layer.In, layer.Out = at.from[0].width, at.width
 		list = append(list, layer)
 	}
 	return list
@@ -126,37 +143,41 @@ func copied(be device.Backend, m device.Matrix) device.Matrix {
 	return out
 }
 
-func (u *denseUnit) layer() Layer {
-	return Layer{Kind: DenseLayer, Func: u.f, Weight: copied(u.be, u.weight),
-		Bias: copied(u.be, u.bias)}
+// affine describes a layer with a matrix and a bias.
+func (n *built) affine(at *node, l Layer) Layer {
+	l.Weight, l.Bias = copied(n.be, n.blocks[at.first]), copied(n.be, n.blocks[at.first+1])
+	return l
 }
 
-func (u *convUnit) layer() Layer {
-	return Layer{Kind: ConvolutionLayer, Func: u.f, Window: u.window, Maps: u.maps,
-		Weight: copied(u.be, u.weight), Bias: copied(u.be, u.bias)}
+func (u *denseUnit) layer(n *built, at *node) Layer {
+	return n.affine(at, Layer{Kind: DenseLayer, Func: u.f})
 }
 
-func (u *transposedUnit) layer() Layer {
-	return Layer{Kind: TransposedLayer, Func: u.f, Window: u.window, Maps: u.maps,
-		Weight: copied(u.be, u.weight), Bias: copied(u.be, u.bias)}
+func (u *convUnit) layer(n *built, at *node) Layer {
+	return n.affine(at, Layer{Kind: ConvolutionLayer, Func: u.f, Window: u.window, Maps: u.maps})
 }
 
-func (u *upSampleUnit) layer() Layer {
+func (u *transposedUnit) layer(n *built, at *node) Layer {
+	return n.affine(at, Layer{Kind: TransposedLayer, Func: u.f, Window: u.window, Maps: u.maps})
+}
+
+func (u *upSampleUnit) layer(*built, *node) Layer {
 	return Layer{Kind: EnlargingLayer, Image: u.image}
 }
 
 // layer uses the moments that Generate uses: the average over the last batches.
-func (u *batchNorm) layer() Layer {
-	moments, weight := copied(u.be, u.running), copied(u.be, u.gain)
+func (u *batchNorm) layer(n *built, at *node) Layer {
+	l := n.affine(at, Layer{Kind: ScaleLayer, Func: u.f})
+	moments := copied(n.be, u.running)
 	for i, scale := range moments.Row(1) {
-		weight.Data[i] *= scale
+		l.Weight.Data[i] *= scale
 	}
-	return Layer{Kind: ScaleLayer, Func: u.f, Centre: moments.RowRange(0, 1), Weight: weight,
-		Bias: copied(u.be, u.shift)}
+	l.Centre = moments.RowRange(0, 1)
+	return l
 }
 
-func (u *funcUnit) layer() Layer { return Layer{Kind: FunctionLayer, Func: u.f} }
+func (u *funcUnit) layer(*built, *node) Layer { return Layer{Kind: FunctionLayer, Func: u.f} }
 
-func (u *headUnit) layer() Layer {
+func (u *headUnit) layer(*built, *node) Layer {
 	return Layer{Kind: HeadsLayer, In: u.width, Out: u.width, Heads: slices.Clone(u.heads)}
 }

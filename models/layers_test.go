@@ -48,7 +48,7 @@ func walkLayers(t *testing.T, list []Layer, x device.Matrix) device.Matrix {
 			be.Apply(l.Func, y, x)
 		case HeadsLayer:
 			copy(y.Data, x.Data)
-			newHeadUnit(be, l.Heads).apply(y)
+			newHeadUnit(l.Heads).apply(be, y)
 		default:
 			t.Fatalf("layer %d has the unknown kind %v", i, l.Kind)
 		}

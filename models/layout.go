@@ -86,13 +86,13 @@ func newLayout(be device.Backend, v Visible) *layout {
 			heads = append(heads, Head{Width: b.Width, Out: number})
 		}
 	}
-	return &layout{be: be, blocks: v.Blocks, heads: newHeadUnit(be, heads)}
+	return &layout{be: be, blocks: v.Blocks, heads: newHeadUnit(heads)}
 }
 
 // means turns sums into means in place. It is safe for concurrent use.
 func (l *layout) means(sums device.Matrix) {
 	if l != nil && sums.Rows > 0 {
-		l.heads.apply(sums)
+		l.heads.apply(l.be, sums)
 	}
 }
 

@@ -79,7 +79,7 @@ func TestClassifierGradient(t *testing.T) {
 		checkFactored(t, n, sparsify(b), 0)
 		checkEmpty(t, n, 9)
 		losses := make([]float64, 10)
-		n.Gradients(b).(Lossy).Losses(losses)
+		n.Gradients(b).(interface{ Losses([]float64) }).Losses(losses)
 		p := make([]float64, n.Params().Len())
 		for j, x := range n.Params().Flat.Data {
 			p[j] = float64(x)

@@ -36,6 +36,9 @@ type Gradients interface {
 	AddWeightedSum(dst device.Params, weights []float32)
 }
 
+// Gradients may also have a method Losses(dst []float64), which sets dst[i] to the loss of example
+// i. A loss is a private statistic of the records, so private training does not call Losses.
+
 // A Replicable network can compute gradients on several cores at a time.
 type Replicable interface {
 	Network
@@ -91,13 +94,6 @@ type Stateful interface {
 	// SetState restores the state that AppendState wrote for a network of the same shape. Errors: an
 	// error for state of another length or form.
 	SetState(state []byte) error
-}
-
-// Lossy gradients also provide the loss of each example. A loss is a private statistic of the
-// records, so private training does not call Losses.
-type Lossy interface {
-	// Losses sets dst[i] to the loss of example i.
-	Losses(dst []float64)
 }
 
 // Visible describes the records that a Density models. All its fields are public.

@@ -10,7 +10,7 @@ import (
 // multiplication by a weight.
 func flops(a CNN) int {
 	total := 0
-	for _, u := range a.units(device.CPU(), 1) {
+	for _, u := range unitsOf(a.critic(a.image().Len(), 0, Logistic)) {
 		switch u := u.(type) {
 		case *convUnit:
 			total += 2 * u.window.Places() * u.window.Patch() * u.maps
@@ -22,17 +22,17 @@ func flops(a CNN) int {
 }
 
 func TestGANPresets(t *testing.T) {
-	if f := flops(PaperCritic28()); f < 45e6 || f > 50e6 {
+	if f := flops(Critic28(64)); f < 45e6 || f > 50e6 {
 		t.Errorf("the paper's critic takes %d operations, want about 48 million", f)
 	}
-	if f := flops(SmallCritic28()); f > 5e6 {
+	if f := flops(Critic28(16)); f > 5e6 {
 		t.Errorf("the critic for CPUs takes %d operations, want at most 5 million", f)
 	}
 	for side, pair := range map[int]struct {
 		c CNN
 		g ConvDecoder
 	}{
-		28: {SmallCritic28(), SmallGenerator28()}, 29: {PaperCritic28(), PaperGenerator28()},
+		28: {Critic28(16), Generator28(32, 16)}, 29: {Critic28(64), Generator28(128, 64)},
 	} {
 		if err := pair.c.Validate(); err != nil {
 			t.Errorf("%d: %v", side, err)

@@ -18,34 +18,27 @@ func size(dim, params int) string {
 	return fmt.Sprintf("network of %d coordinates and %d parameters", dim, params)
 }
 
-func describe(f fmt.State, n interface{ Dim() int }, params int) {
-	_, _ = io.WriteString(f, size(n.Dim(), params))
-}
+func describe(f fmt.State, dim, params int) { _, _ = io.WriteString(f, size(dim, params)) }
 
 // Format prints the size of the network, under every verb.
-func (n Classifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, n.text()) }
+func (n *hiddenClassifier) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, n.text()) }
 
 // LogValue returns the size of the network.
-func (n Classifier) LogValue() slog.Value { return slog.StringValue(n.text()) }
+func (n *hiddenClassifier) LogValue() slog.Value { return slog.StringValue(n.text()) }
 
 // MarshalText returns the size of the network.
 //
 // Errors: none.
-func (n Classifier) MarshalText() ([]byte, error) { return []byte(n.text()), nil }
+func (n *hiddenClassifier) MarshalText() ([]byte, error) { return []byte(n.text()), nil }
 
-func (n Classifier) text() string {
-	if n.hiddenClassifier == nil {
+func (n *hiddenClassifier) text() string {
+	if n == nil {
 		return size(0, 0)
 	}
-	return size(n.in, n.params.Len())
+	return size(n.Dim(), n.params.Len())
 }
 
-func (n classifierGradients) Format(f fmt.State, verb rune) { Classifier(n).Format(f, verb) }
-
-func (n *vae) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
-func (n *rbm) Format(f fmt.State, _ rune)     { describe(f, n, n.params.Len()) }
-func (n *critic) Format(f fmt.State, _ rune)  { describe(f, n, n.params.Len()) }
-func (n *decoder) Format(f fmt.State, _ rune) { describe(f, n, n.params.Len()) }
-
-// Format prints the size of the critic of these gradients.
-func (p *pairs) Format(f fmt.State, verb rune) { p.n.Format(f, verb) }
+func (n *vae) Format(f fmt.State, _ rune)     { describe(f, n.Dim(), n.params.Len()) }
+func (n *rbm) Format(f fmt.State, _ rune)     { describe(f, n.Dim(), n.params.Len()) }
+func (n *critic) Format(f fmt.State, _ rune)  { describe(f, n.Dim(), n.params.Len()) }
+func (n *decoder) Format(f fmt.State, _ rune) { describe(f, n.Dim(), n.params.Len()) }

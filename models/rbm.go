@@ -16,6 +16,11 @@ import (
 // Gradient", 2008. The chains start from a public seed and depend on released parameters only, so
 // their statistics are post-processing. They serve as a public centre: they are subtracted from
 // each example's statistic before clipping.
+//
+// The DPGM papers (see PaperVAE) use 200 hidden units, weights from N(0, 0.01²) and a learning rate
+// of 0.01. They leave the number of chains open; 100 is a good one. Gradients have large norms,
+// about 140 before training. So with a fixed clip norm C, the size of a step depends on C times the
+// learning rate.
 type RBM struct {
 	Hidden int `json:"hidden"` // hidden units
 	Chains int `json:"chains"` // persistent chains, a public number
@@ -25,8 +30,8 @@ type RBM struct {
 	SampleSweeps int `json:"sample_sweeps,omitempty"`
 	// WeightStd is the standard deviation of the initial weights; 0 means 0.01.
 	WeightStd float64 `json:"weight_std,omitempty"`
-	// VisibleBias is the initial bias of every visible unit: a public constant, typically the logit of
-	// the expected fraction of ones.
+	// VisibleBias is the initial bias of every visible unit: a public constant, typically the logit
+	// of the expected fraction of ones.
 	VisibleBias float64 `json:"visible_bias,omitempty"`
 }
 

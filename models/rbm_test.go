@@ -219,9 +219,6 @@ func TestRBMConfig(t *testing.T) {
 	if !errors.As(err, &c) {
 		t.Error("errors are not *param.Error values")
 	}
-	if err := PaperRBM().Validate(); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestChainDrawsAreFair: draws from 24 uniform bits have the given probability. Each test of 4·10⁶

@@ -35,23 +35,22 @@ func (n *vae) SetMarginals(p, shifts []float64) {
 	}
 	h := n.be.New(marginalDraws, n.arch.Latent)
 	n.be.Upload(h, normals)
-	last := n.dec.layers() - 1
-	for l := range last {
-		out := n.be.New(marginalDraws, n.dec.widths[l+1])
-		n.be.Gemm(false, false, 1, h, n.dec.weights[l], 0, out)
-		n.be.BiasApply(n.dec.fs[l], out, n.dec.biases[l])
-		h = out
-	}
+	out := n.output()
+	t := n.idle()
+	t.begin(record{}, marginalDraws)
+	t.set(n.latent, h)
+	t.forward(n.latent.id+1, out.id)
+	h = t.operand(out, 0)
 	biases := make([]float32, n.visible.Dim)
 	for lo := 0; lo < n.visible.Dim; lo += marginalCols {
 		hi := min(lo+marginalCols, n.visible.Dim)
-		w := n.dec.weights[last]
+		w := n.blocks[out.first]
 		logits := n.be.New(marginalDraws, hi-lo)
 		n.be.Gemm(false, false, 1, h, w.Slice(0, w.Rows, lo, hi), 0, logits)
 		fitBiases(biases[lo:hi], toHost(n.be, logits, nil), offsets, p[lo:hi])
 	}
 	n.fitLevels(h, biases, p)
-	n.be.Upload(n.dec.biases[last], biases)
+	n.be.Upload(n.blocks[out.first+1], biases)
 }
 
 // fitLevels finds the biases of one-hot blocks, given the draws of the last hidden layer.
@@ -59,7 +58,7 @@ func (n *vae) fitLevels(h device.Matrix, biases []float32, p []float64) {
 	if n.layout == nil {
 		return
 	}
-	w := n.dec.weights[n.dec.layers()-1]
+	w := n.blocks[n.output().first]
 	n.layout.each(func(b Block, lo int) {
 		if !b.OneHot {
 			return

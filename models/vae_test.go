@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -225,7 +226,7 @@ func TestVAELosses(t *testing.T) {
 			in = sparsify(b)
 		}
 		got := make([]float64, b.Rows)
-		n.Gradients(in).(Lossy).Losses(got)
+		n.Gradients(in).(interface{ Losses([]float64) }).Losses(got)
 		p := make([]float64, n.Params().Len())
 		for j, x := range n.Params().Flat.Data {
 			p[j] = float64(x)
@@ -382,7 +383,7 @@ func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	on := 0
-	for _, b := range g.(*vae).dec.biases[0].Data {
+	for _, b := range g.(*vae).blocks[g.(*vae).g.nodes[g.(*vae).latent.id+1].first+1].Data {
 		if b > 0 {
 			on++
 		}
@@ -391,4 +392,14 @@ func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
 	if on < 60 || on > 140 {
 		t.Errorf("%d of 200 hidden units are on, want about 100", on)
 	}
+}
+
+func encoderWidths(a VAE, dim int) []int {
+	return append(append([]int{dim}, a.Hidden...), 2*a.Latent)
+}
+
+func decoderWidths(a VAE, dim int) []int {
+	w := slices.Clone(a.Hidden)
+	slices.Reverse(w)
+	return append(append([]int{a.Latent}, w...), dim)
 }

@@ -503,9 +503,15 @@ func TestMalformedNPZ(t *testing.T) {
 			t.Errorf("%s: error %v, want ErrFormat", name, err)
 		}
 	}
+	other := archive(t, map[string][]byte{"x_train.npy": x,
+		"y_train.npy": npy("<i4", "(2,)", 1, 0, 0, 0, 0, 0, 0, 0), "x_test.npy": nil})
+	table, err := records.ReadNPZ(bytes.NewReader(other), int64(len(other)), s)
+	if err != nil || !slices.Equal(table.Labels(), []int32{1, 0}) {
+		t.Errorf("arrays x_train and y_train: %v", err)
+	}
 	odd := archive(t,
 		map[string][]byte{"x.npy": x, "y.npy": npy("<f4", "(2,)", 0, 0, 0xc0, 0x7f, 0, 0, 0x80, 0x3f)})
-	table, err := records.ReadNPZ(bytes.NewReader(odd), int64(len(odd)), s)
+	table, err = records.ReadNPZ(bytes.NewReader(odd), int64(len(odd)), s)
 	if err != nil || !slices.Equal(table.Labels(), []int32{0, 1}) || records.Check(table) == nil {
 		t.Errorf("a label that is not a number: %v", err)
 	}

@@ -8,16 +8,15 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/npy"
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// Names of the arrays inside an .npz file; many machine learning data sets use them.
-const (
-	npzRecords = "x.npy"
-	npzLabels  = "y.npy"
+// Names of the arrays inside an .npz file, the preferred ones first. WriteNPZ writes the first.
+var (
+	npzRecords = []string{"x", "X", "images", "data", "x_train", "arr_0"}
+	npzLabels  = []string{"y", "labels", "label", "y_train", "arr_1"}
 )
 
 // ReadNPY reads unlabelled records from NumPy's .npy format: an array in C order. The first axis
@@ -56,8 +55,9 @@ func readNPY(in *input, s Schema) (*Table, error) {
 }
 
 // ReadNPZ reads records from a NumPy .npz file: the array x as [ReadNPY] reads it and, if the
-// schema has classes, the array y with one label for each record. Both count together towards the
-// limits.
+// schema has classes, the array y with one label for each record. If there is no x, it is the first
+// of the arrays X, images, data, x_train and arr_0, and if there is no y, the first of labels,
+// label, y_train and arr_1. Both count together towards the limits.
 //
 // Errors: see [ReadNPY].
 func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, error) {
@@ -87,22 +87,24 @@ func ReadNPZ(r io.ReaderAt, size int64, s Schema, limits ...Limits) (*Table, err
 	return t, err
 }
 
-// readMember reads one file of an archive through in.
-func readMember[T any](zr *zip.Reader, name string, in *input, read func() (T, error)) (out T,
+// readMember reads the first array of an archive that has one of the names through in.
+func readMember[T any](zr *zip.Reader, names []string, in *input, read func() (T, error)) (out T,
 	err error) {
-	for _, f := range zr.File {
-		if f.Name != name {
-			continue
+	for _, name := range names {
+		for _, f := range zr.File {
+			if f.Name != name+".npy" {
+				continue
+			}
+			m, err := f.Open()
+			if err != nil {
+				return out, malformed("%s cannot be decompressed", name)
+			}
+			defer m.Close()
+			in.Reader = bufio.NewReaderSize(unpacking{m, in}, inputBuffer)
+			return read()
 		}
-		m, err := f.Open()
-		if err != nil {
-			return out, malformed("%s cannot be decompressed", name)
-		}
-		defer m.Close()
-		in.Reader = bufio.NewReaderSize(unpacking{m, in}, inputBuffer)
-		return read()
 	}
-	return out, malformed("no array %s", strings.TrimSuffix(name, ".npy"))
+	return out, malformed("none of the arrays %q", names)
 }
 
 // readLabelArray reads labels. A number that cannot be a class becomes -1, an unknown label.
@@ -223,12 +225,12 @@ func WriteNPY(w io.Writer, t *Table) error {
 // Errors: the writer's.
 func WriteNPZ(w io.Writer, t *Table) error {
 	zw := zip.NewWriter(w)
-	m, err := zw.Create(npzRecords)
+	m, err := zw.Create(npzRecords[0] + ".npy")
 	if err == nil {
 		err = WriteNPY(m, t)
 	}
 	if err == nil && t.schema.Classes() > 0 {
-		if m, err = zw.Create(npzLabels); err == nil {
+		if m, err = zw.Create(npzLabels[0] + ".npy"); err == nil {
 			err = writeArray(m, "<i4", fmt.Sprintf("(%d,)", t.n), t.n, func(dst []byte, i int) []byte {
 				return binary.LittleEndian.AppendUint32(dst, uint32(t.Label(i)))
 			})

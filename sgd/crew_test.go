@@ -60,6 +60,17 @@ func divisible(t *testing.T) map[string]func(be device.Backend) (models.Network,
 		"MLP": func(be device.Backend) (models.Network, records.Data) {
 			return network(models.MLP{Hidden: []int{20}}.Classifier(be, 36, 3, 1)), dense
 		},
+		"recurrent network": func(be device.Backend) (models.Network, records.Data) {
+			return network(models.Build(be, 36, 1, func(x models.Value) models.Loss {
+				return x.Shape(1, 6, 6).GRU(5).Mean().Dense(3).CrossEntropy()
+			})), dense
+		},
+		"embedding of sets": func(be device.Backend) (models.Network, records.Data) {
+			return network(models.Build(be, 36, 1, func(x models.Value) models.Loss {
+				h := x.Dense(6).Apply(device.Tanh).Dense(6)
+				return h.Like(h).Plus(h).Dense(2).Latent(1).Dense(36).Likelihood(models.Bernoulli, x)
+			})), sparse
+		},
 		"CNN": func(be device.Backend) (models.Network, records.Data) {
 			return network(models.CNN{Height: 6, Width: 6, Channels: 1,
 				Convolutions: []models.Convolution{{Maps: 4, Size: 3}}}.Classifier(be, 36, 3, 1)), dense

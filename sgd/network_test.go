@@ -64,9 +64,9 @@ func (c *centre) AddWeightedSum(dst device.Params, w []float32) {
 func (c *centre) Losses(dst []float64) { c.SquaredNorms(dst) }
 
 var (
-	_ models.Network = (*centre)(nil)
-	_ models.Stepper = (*centre)(nil)
-	_ models.Lossy   = (*centre)(nil)
+	_ models.Network                 = (*centre)(nil)
+	_ models.Stepper                 = (*centre)(nil)
+	_ interface{ Losses([]float64) } = (*centre)(nil)
 )
 
 // table returns n random records around offset.

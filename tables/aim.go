@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
@@ -115,7 +116,7 @@ func (c AIM) method() (m method, err error) {
 		defaults.Fill(&common.choices, &c.ClassPart, mostClassPart*(1-sharp*sharp), "ClassPart",
 			"the part that choices cannot direct well")
 	}
-	if c.ClassPart < 0 || c.Schema.Classes() == 0 {
+	if c.ClassPart < 0 || (method{attributes: attributes}).goal() < 0 {
 		c.ClassPart = 0
 	}
 	return method{Common: common, strategy: worstFitted{c.ClassPart},
@@ -179,16 +180,17 @@ func (s worstFitted) begin(f *fitting) error {
 // and the class. It omits tables for which the model has no room. It returns nil if the plan
 // measures no tables without a choice, or if the units are too few.
 func (s worstFitted) classTables(f *fitting) (list []int, units int) {
-	label := len(f.domain) - 1
-	if s.classPart == 0 || !f.attributes[label].Class() {
+	label := f.goal()
+	if s.classPart == 0 || label < 0 {
 		return nil, 0
 	}
-	best := make([]int, label)
+	best := make([]int, len(f.domain))
 	for i, c := range f.list {
-		if len(c.attributes) != 2 || c.attributes[1] != label {
+		if len(c.attributes) != 2 || !slices.Contains(c.attributes, label) {
 			continue
 		}
-		if b := &best[c.attributes[0]]; *b == 0 || c.cells < f.list[*b].cells {
+		a := c.attributes[0] + c.attributes[1] - label
+		if b := &best[a]; *b == 0 || c.cells < f.list[*b].cells {
 			*b = i
 		}
 	}

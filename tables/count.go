@@ -52,37 +52,44 @@ func (c candidate) merged(groups []marginal.Grouping) []int32 {
 // The domain must be a result of columnsOf.
 func (m method) candidates(domain graphical.Domain) []candidate {
 	n := len(m.attributes)
-	label := -1
-	if m.attributes[n-1].Class() {
-		label = n - 1
-	}
+	label := m.goal()
 	l := candidateList{method: m, domain: domain, label: label}
+	var others []int
 	for a := range n {
 		l.add(a)
+		if a != label {
+			others = append(others, a)
+		}
+	}
+	// with adds a table of other attributes, and of the label if there is one.
+	with := func(add func(...int), size int) {
+		marginal.EachGroup(len(others), size, func(group []int) {
+			list := make([]int, 0, size+1)
+			for _, k := range group {
+				list = append(list, others[k])
+			}
+			list = append(list, label)
+			slices.Sort(list)
+			add(list...)
+		})
 	}
 	if m.order >= 2 {
-		for a := range max(label, 0) {
-			l.add(a, label)
-		}
-		others := n
 		if label >= 0 {
-			others--
+			with(l.add, 1)
 		}
-		for apart := 1; apart < others; apart++ {
-			for a := 0; a+apart < others; a++ {
-				l.add(a, a+apart)
+		for apart := 1; apart < len(others); apart++ {
+			for a := 0; a+apart < len(others); a++ {
+				l.add(others[a], others[a+apart])
 			}
 		}
 	}
 	if m.order >= 3 && len(l.list)+n*n*n/6 <= mostCandidates && l.fits(3, n) {
 		marginal.EachGroup(n, 3, func(group []int) { l.add(group...) })
 	} else if m.order >= 3 && label >= 0 && len(l.list)+n*n/2 <= mostCandidates {
-		marginal.EachGroup(label, 2, func(group []int) { l.add(append(group, label)...) })
+		with(l.add, 2)
 	}
-	for size := 1; size < m.order; size++ {
-		marginal.EachGroup(max(label, 0), size, func(group []int) {
-			l.addCoarse(append(group, label)...)
-		})
+	for size := 1; size < m.order && label >= 0; size++ {
+		with(l.addCoarse, size)
 	}
 	return l.list
 }
@@ -104,7 +111,7 @@ func (l *candidateList) addCoarse(group ...int) {
 	n := len(l.method.attributes)
 	columns := slices.Clone(group)
 	for k, a := range group {
-		if l.domain[n+a] > 0 {
+		if l.domain[n+a] > 0 && a != l.label {
 			columns[k] = n + a
 		}
 	}
@@ -120,7 +127,7 @@ func (l *candidateList) addColumns(group, columns []int) {
 		return
 	}
 	weight := float64(len(group)) / float64(l.method.order)
-	if l.label >= 0 && group[len(group)-1] != l.label {
+	if l.label >= 0 && !slices.Contains(group, l.label) {
 		weight /= l.method.classWeight
 	}
 	l.list = append(l.list,

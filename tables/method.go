@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -70,6 +71,14 @@ const (
 	purposeTables  = "table choices"
 	purposeValues  = "table measurements"
 )
+
+// goal returns the attribute that the table is for: its class, or the number to be predicted. It is
+// -1 if there is none.
+func (m method) goal() int {
+	return slices.IndexFunc(m.attributes, func(a marginal.Attribute) bool {
+		return a.Class() || a.Target
+	})
+}
 
 func (m method) units() int { return unitsRound * m.rounds }
 

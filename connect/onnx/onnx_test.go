@@ -93,7 +93,7 @@ var generators = []struct {
 		Output: device.Softplus}, nil},
 	{models.ConvDecoder{Height: 8, Width: 4, Channels: 1, Hidden: []int{3}, Maps: []int{2, 3}, Size: 4,
 		BatchNorm: true, Output: device.Tanh}, nil},
-	{models.SmallGenerator28(), nil},
+	{models.Generator28(32, 16), nil},
 }
 
 func TestGeneratorsStateTheSame(t *testing.T) {

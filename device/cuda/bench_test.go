@@ -134,8 +134,8 @@ func privateStep(b *testing.B, be device.Backend, data records.Data, batch int) 
 func BenchmarkCriticStep(b *testing.B) {
 	be := timed(b)
 	const rows = 512
-	for name, arch := range map[string]models.CNN{"small": models.SmallCritic28(),
-		"paper": models.PaperCritic28()} {
+	for name, arch := range map[string]models.CNN{"small": models.Critic28(16),
+		"paper": models.Critic28(64)} {
 		b.Run(name, func(b *testing.B) {
 			critic, err := arch.Critic(be, 784, 0, models.Wasserstein, 1)
 			if err != nil {

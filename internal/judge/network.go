@@ -114,7 +114,7 @@ func (l NeuralNetwork) train(net *models.Classifier, x *Design) {
 		rng.Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for lo := 0; lo < n; lo += l.Batch {
 			x.gather(order[lo:min(lo+l.Batch, n)], &b)
-			descent.Step(net.Gradients(b), b.Rows)
+			descent(net.Gradients(b), b.Rows)
 		}
 	}
 }

@@ -21,6 +21,7 @@ type Attribute struct {
 	Codes   int
 	Cells   int // number of cells; 0 if every code is a value
 	Missing bool
+	Target  bool // a number to be predicted
 
 	grid  valueGrid
 	parts *divided // if not nil, codes are the parts of its divided cells
@@ -41,7 +42,8 @@ func AttributesIn(s records.Schema, cells int) []Attribute {
 	var list []Attribute
 	columns, blocks := s.Columns(), s.Blocks() // copies: once, not once a block
 	for i, b := range network.TableBlocks(s) {
-		a := Attribute{Block: b, Codes: b.Width}
+		a := Attribute{Block: b, Codes: b.Width,
+			Target: columns[blocks[i].Column].Kind() == records.TargetColumn}
 		if !b.OneHot {
 			if a.Codes = b.Levels; b.Levels == 0 || b.Levels > cells+2 {
 				a.Cells, a.Codes, a.grid = cells, cells+2, gridOf(blocks[i], columns[blocks[i].Column])
@@ -198,23 +200,24 @@ func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 		}
 		return g
 	}
-	held, width := 0.0, 0.0
+	held, width, codes := 0.0, 0.0, 0.0
 	at := next()
 	for code := range ordered {
 		alone := part[code] >= 1/float64(groups)
 		if alone && held >= least {
-			at, held, width = next(), 0, 0
+			at, held, width, codes = next(), 0, 0, 0
 		}
 		g.Group[code] = at
 		held += part[code]
 		width += 1 / float64(ordered)
-		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= least
+		codes++
+		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= least*math.Sqrt(codes)
 		rest := 0.0
 		for _, p := range part[code+1 : ordered] {
 			rest += p
 		}
 		if (full || alone) && rest >= least && code+1 < ordered {
-			at, held, width = next(), 0, 0
+			at, held, width, codes = next(), 0, 0, 0
 		}
 	}
 	return g

@@ -145,7 +145,9 @@ type Surveyed struct {
 // Grouping merges the codes of an attribute into about the given number of groups; see
 // Attribute.Grouped.
 func (k Surveyed) Grouping(j int, a Attribute, groups int) Grouping {
-	return a.Grouped(Simplex(k.Counts[j], k.Total), min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
+	g := a.Grouped(Simplex(k.Counts[j], k.Total), min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
+	a.thin(g)
+	return g
 }
 
 // Sums returns the released counts of groups, and the number of codes in each group.

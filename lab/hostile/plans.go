@@ -49,7 +49,7 @@ func plansAlone() (list []subject, err error) {
 		Model: models.RBM{Hidden: 20, Chains: 10}, Train: quantile}.Plan()
 	add("dpgm, quantile, replace one", p2, e)
 	p3, e := gan.Config{Schema: records.Image(28, 28), Budget: b, Latent: 8, Train: train,
-		Critic: models.SmallCritic28(), Generator: models.SmallGenerator28()}.Plan()
+		Critic: models.Critic28(16), Generator: models.Generator28(32, 16)}.Plan()
 	add("gan of images", p3, e)
 	grouped := train
 	grouped.ClipNorm = 0

@@ -363,7 +363,7 @@ func documentReaders() ([]reader, error) {
 		{"density", []any{density(models.VAE{Hidden: []int{4}, Latent: 2}), density(models.RBM{Hidden: 4,
 			Chains: 3})}, func(b []byte) error { return second(models.UnmarshalDensity(b)) }},
 		{"generator network",
-			[]any{maker(models.MLP{Hidden: []int{4, 5}}), maker(models.SmallGenerator28())},
+			[]any{maker(models.MLP{Hidden: []int{4, 5}}), maker(models.Generator28(32, 16))},
 			func(b []byte) error { return second(models.UnmarshalGenerator(b)) }},
 		{"critic", []any{critic(models.MLP{Hidden: []int{4, 5}})},
 			func(b []byte) error { return second(models.UnmarshalCritic(b)) }},

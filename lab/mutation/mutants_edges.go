@@ -21,7 +21,7 @@ func edgeMutants() []mutant {
 			Why:   "during another run's operation, private rows can be reached from a released object"},
 		{Name: "models/a public encoder keeps records", In: "models",
 			Tests: at("models", "ForgetsItsCodes"),
-			Old:   "w.forget() //", New: "//",
+			Old:   "t.forget() //", New: "//",
 			Why: "private rows can be reached from an embedding in memory"},
 		{Name: "synth/an allowance outlives its run", In: "synth",
 			Tests: at("synth", "EndWithTheirRun"),

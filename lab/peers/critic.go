@@ -36,7 +36,7 @@ func newCriticNet(name string) (*criticNet, error) {
 	switch name {
 	case "mlp":
 	case "conv":
-		critic, generator = models.SmallCritic28(), models.SmallGenerator28()
+		critic, generator = models.Critic28(16), models.Generator28(32, 16)
 	default:
 		return nil, fmt.Errorf("critic %q: want mlp or conv", name)
 	}
@@ -85,7 +85,7 @@ func writeCritic(name, path string, batch int) error {
 	newFixedBatches(table, batch).next(&b)
 	g := net.Gradients(b)
 	losses, squares, weights := make([]float64, batch), make([]float64, batch), make([]float32, batch)
-	g.(models.Lossy).Losses(losses)
+	g.(interface{ Losses([]float64) }).Losses(losses)
 	g.SquaredNorms(squares)
 	norms := make([]float64, batch)
 	for i, s := range squares {

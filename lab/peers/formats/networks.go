@@ -105,8 +105,8 @@ func (n *networks) generators() {
 		{decoder(3, models.LeakyReLU, true, device.Sigmoid), nil},
 		{decoder(5, models.Softplus, false, device.Tanh), nil},
 		{decoder(4, models.ReLU, true, device.Softplus), nil},
-		{models.SmallGenerator28(), nil},
-		{models.PaperGenerator28(), nil},
+		{models.Generator28(32, 16), nil},
+		{models.Generator28(128, 64), nil},
 	}
 	for f := models.ReLU; f <= models.Softplus; f++ {
 		list = append(list, struct {

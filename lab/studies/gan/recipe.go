@@ -80,9 +80,9 @@ func (c config) networks() (models.CriticArchitecture, models.GeneratorArchitect
 	mlp := models.MLP{Hidden: []int{c.generator, 2 * c.generator}, BatchNorm: true}
 	switch c.critic {
 	case "small":
-		return models.SmallCritic28(), models.SmallGenerator28()
+		return models.Critic28(16), models.Generator28(32, 16)
 	case "paper":
-		return models.PaperCritic28(), models.PaperGenerator28()
+		return models.Critic28(64), models.Generator28(128, 64)
 	case "patches":
 		return models.CNN{Height: side, Width: side, Channels: 1, Activation: models.LeakyReLU,
 			Convolutions: []models.Convolution{{Maps: c.maps, Size: 5, Stride: 2, Pad: 2}}}, mlp

@@ -1,0 +1,53 @@
+package marginal
+
+import (
+	"math"
+	"slices"
+)
+
+// leastTail is the smallest number of codes in a group whose records are thinned out.
+const leastTail = 4
+
+// thin divides the records of the first and of the last group of numbers among their codes: fewer
+// and fewer towards the end, at the rate that fits their number and the density of the group beside
+// them. The bounds of a column are often far beyond its values, and the noise of many empty cells
+// would otherwise look like a heavy tail.
+func (a Attribute) thin(g Grouping) {
+	order := g.inOrder(a.Ordered())
+	if a.Cells == 0 || len(order) < 2 {
+		return
+	}
+	of := make([][]int, g.Size)
+	held := make([]float64, g.Size)
+	for code := range a.Ordered() {
+		group := g.Group[code]
+		of[group], held[group] = append(of[group], code), held[group]+g.Part[code]
+	}
+	for _, last := range []bool{false, true} {
+		if last {
+			slices.Reverse(order)
+		}
+		codes, width := slices.Clone(of[order[0]]), float64(len(of[order[1]]))
+		mass, density := held[order[0]], held[order[1]]/width
+		if len(codes) < leastTail || !(mass > 0) || !(density > 0) {
+			continue
+		}
+		if !last {
+			slices.Reverse(codes) // away from the group beside
+		}
+		// A density d·exp(-x/mean) that begins beside the group has the mass d·mean. The density of the
+		// group beside is known in its middle.
+		mean := mass / density
+		for range 8 {
+			mean = min(mass/density*math.Exp(width/(2*mean)), float64(len(codes)))
+		}
+		total := 0.0
+		for k, code := range codes {
+			g.Part[code] = math.Exp(-float64(k) / mean)
+			total += g.Part[code]
+		}
+		for _, code := range codes {
+			g.Part[code] *= mass / total
+		}
+	}
+}

@@ -1,0 +1,303 @@
+package models_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// A netCase is a network's computation, the number of coordinates of a record, and the number of
+// levels if its coordinates are levels.
+type netCase struct {
+	dim, levels int
+	compute     func(x models.Value) models.Loss
+}
+
+func netCases() map[string]netCase {
+	image := func(x models.Value) models.Value {
+		return x.Shape(6, 6, 2).Conv(models.Convolution{Maps: 4, Size: 3, Stride: 2, Pad: 1})
+	}
+	return map[string]netCase{
+		"perceptron": {7, 0, func(x models.Value) models.Loss {
+			return x.Dense(5).Apply(device.Tanh).Dense(3).CrossEntropy()
+		}},
+		"convolutions": {72, 0, func(x models.Value) models.Loss {
+			h := image(x).Apply(device.Softplus).Conv(models.Convolution{Maps: 3, Size: 2})
+			return h.Shape(1, 1, 12).Dense(3).CrossEntropy()
+		}},
+		"residual": {72, 0, func(x models.Value) models.Loss {
+			h := image(x)
+			h = h.Plus(h.Conv(models.Convolution{Maps: 4, Size: 3, Pad: 1}).Apply(device.Sigmoid))
+			return h.Mean().Dense(3).CrossEntropy()
+		}},
+		"gated": {6, 0, func(x models.Value) models.Loss {
+			h := x.Shape(1, 3, 2).Dense(4)
+			return h.Times(h.Apply(device.Sigmoid)).Dense(2).Mean().CrossEntropy()
+		}},
+		"embedding": {9, 6, func(x models.Value) models.Loss {
+			return x.Embed(6, 4).Mean().Dense(3).CrossEntropy()
+		}},
+		"lstm": {6, 6, func(x models.Value) models.Loss {
+			return x.Embed(6, 3).LSTM(4).Shape(1, 1, 24).Columns(20, 24).Dense(3).CrossEntropy()
+		}},
+		"gru": {15, 0, func(x models.Value) models.Loss {
+			return x.Shape(1, 5, 3).GRU(3).Mean().Dense(3).CrossEntropy()
+		}},
+		"autoencoder": {8, 0, func(x models.Value) models.Loss {
+			z := x.Dense(5).Apply(device.Tanh).Dense(4).Latent(.5)
+			return z.Dense(5).Apply(device.Softplus).Dense(8).Likelihood(models.Bernoulli, x)
+		}},
+		"shared": {6, 0, func(x models.Value) models.Loss {
+			y := x.Dense(6).Apply(device.Tanh).Dense(6)
+			z := y.Apply(device.Tanh).Like(y)
+			w := z.Apply(device.Sigmoid).Like(y).Concat(y)
+			return w.Dense(6).Likelihood(models.GaussianUnit, x)
+		}},
+		"shared convolution": {16, 0, func(x models.Value) models.Loss {
+			c := models.Convolution{Maps: 1, Size: 3, Pad: 1}
+			h := x.Shape(4, 4, 1).Conv(c)
+			return h.Apply(device.Tanh).Like(h).Mean().Concat(h.Mean()).Dense(2).CrossEntropy()
+		}},
+	}
+}
+
+func build(t testing.TB, c netCase) *models.Classifier {
+	t.Helper()
+	net, err := models.Build(device.CPU(), c.dim, 5, c.compute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func batchFor(c netCase, rows int) device.Batch {
+	rng := rand.New(rand.NewPCG(3, 4))
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, c.dim, make([]float32, rows*c.dim))}
+	for i := range b.Dense.Data {
+		b.Dense.Data[i] = rng.Float32()
+		if c.levels > 0 {
+			b.Dense.Data[i] = float32(rng.IntN(c.levels))
+		}
+	}
+	for range rows {
+		b.Keys = append(b.Keys, rng.Uint64())
+		b.Labels = append(b.Labels, int32(rng.IntN(2)))
+	}
+	return b
+}
+
+// TestBuiltNetworks: every network of ten keeps the contract of private training.
+func TestBuiltNetworks(t *testing.T) {
+	for name, c := range netCases() {
+		t.Run(name, func(t *testing.T) { checkContract(t, build(t, c), batchFor(c, 9)) })
+	}
+}
+
+// TestBuiltNetworksOfSets: the contract holds for records that are sets, also if the layer that
+// reads them has the parameters of another layer.
+func TestBuiltNetworksOfSets(t *testing.T) {
+	for name, compute := range map[string]func(x models.Value) models.Loss{
+		"alone": func(x models.Value) models.Loss {
+			return x.Dense(4).Apply(device.Tanh).Dense(8).Likelihood(models.Bernoulli, x)
+		},
+		"shared": func(x models.Value) models.Loss {
+			h := x.Dense(8)
+			return h.Apply(device.Tanh).Like(h).Likelihood(models.Bernoulli, x)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := batchFor(netCase{dim: 8, levels: 2}, 9)
+			b.Sparse = &device.Sparse{Cols: 8, Offsets: []int{0}}
+			for i := range b.Rows {
+				for j, v := range b.Dense.Row(i) {
+					if v > 0 {
+						b.Sparse.Items = append(b.Sparse.Items, uint32(j))
+					}
+				}
+				b.Sparse.Offsets = append(b.Sparse.Offsets, len(b.Sparse.Items))
+			}
+			b.Dense = device.Matrix{}
+			checkContract(t, build(t, netCase{8, 0, compute}), b)
+		})
+	}
+}
+
+// faulty is a network with a fault in its gradients.
+type faulty struct {
+	*models.Classifier
+	fault string
+	calls int
+}
+
+type faultyGradients struct {
+	models.FixedBlockGradients
+	n    *faulty
+	rows int
+}
+
+func (n *faulty) Gradients(b device.Batch) models.Gradients {
+	n.calls++
+	if n.fault == "mixes rows" && b.Rows > 1 {
+		b.Dense = device.HostMatrix(b.Rows, b.Dense.Cols, append([]float32(nil), b.Dense.Data...))
+		b.Dense.Row(0)[0] += b.Dense.Row(1)[0]
+	}
+	if n.fault == "draws by position" {
+		b.Keys = nil
+	}
+	g := n.Classifier.Gradients(b).(models.FixedBlockGradients)
+	return &faultyGradients{g, n, b.Rows}
+}
+
+func (g *faultyGradients) Losses(dst []float64) { g.FixedBlockGradients.(losser).Losses(dst) }
+
+func (n *faulty) Replica(device.Backend) models.Network { return nil }
+
+func (g *faultyGradients) SquaredNorms(dst []float64) {
+	g.FixedBlockGradients.SquaredNorms(dst)
+	for i := range dst {
+		switch {
+		case g.n.fault == "states a norm that is too small":
+			dst[i] *= .9
+		case g.n.fault == "keeps state" && g.n.calls > 12:
+			dst[i] *= 1 + 1/float64(g.n.calls)
+		}
+	}
+}
+
+func (g *faultyGradients) AddWeightedSum(dst device.Params, w []float32) {
+	if g.n.fault == "adds what has weight 0" {
+		w = append([]float32(nil), w...)
+		for i := range w {
+			w[i] += 1e-3
+		}
+	}
+	before := dst.Flat.Data[dst.Len()-1]
+	g.FixedBlockGradients.AddWeightedSum(dst, w)
+	if g.n.fault == "forgets a part" {
+		dst.Flat.Data[dst.Len()-1] = before
+	}
+}
+
+func (g *faultyGradients) AddFixedSum(dst device.Fixed, w []float32) {
+	g.FixedBlockGradients.AddFixedSum(dst, w)
+	if g.n.fault == "rounds the batch" && g.rows > 1 {
+		dst.Units[0]++
+	}
+}
+
+// silent counts errors.
+type silent struct{ errors int }
+
+func (s *silent) Helper()               {}
+func (s *silent) Error(...any)          { s.errors++ }
+func (s *silent) Errorf(string, ...any) { s.errors++ }
+
+// TestFaultsAreFound: each of these faults breaks the contract, and the checks find it.
+func TestFaultsAreFound(t *testing.T) {
+	c := netCases()["autoencoder"]
+	for _, fault := range []string{"none", "mixes rows", "draws by position", "keeps state",
+		"states a norm that is too small", "adds what has weight 0", "forgets a part",
+		"rounds the batch"} {
+		var s silent
+		checkContract(&s, &faulty{Classifier: build(t, c), fault: fault}, batchFor(c, 9))
+		if (s.errors == 0) != (fault == "none") {
+			t.Errorf("a network that %s: %d errors", fault, s.errors)
+		}
+	}
+}
+
+// TestBuildErrors: mistakes in a computation are errors.
+func TestBuildErrors(t *testing.T) {
+	for name, compute := range map[string]func(x models.Value) models.Loss{
+		"no loss": func(x models.Value) models.Loss { return models.Loss{} },
+		"width":   func(x models.Value) models.Loss { return x.Dense(0).CrossEntropy() },
+		"shape":   func(x models.Value) models.Loss { return x.Shape(2, 2, 1).CrossEntropy() },
+		"window": func(x models.Value) models.Loss {
+			return x.Conv(models.Convolution{Maps: 1, Size: 2}).CrossEntropy()
+		},
+		"sum":         func(x models.Value) models.Loss { return x.Plus(x.Dense(2)).CrossEntropy() },
+		"columns":     func(x models.Value) models.Loss { return x.Columns(1, 4).CrossEntropy() },
+		"other layer": func(x models.Value) models.Loss { return x.Like(x).CrossEntropy() },
+		"unused layer": func(x models.Value) models.Loss {
+			x.Dense(2)
+			return x.Dense(3).CrossEntropy()
+		},
+		"earlier loss": func(x models.Value) models.Loss {
+			l := x.Dense(2).CrossEntropy()
+			x.Dense(2).CrossEntropy()
+			return l
+		},
+	} {
+		var bad *param.Error
+		if _, err := models.Build(device.CPU(), 3, 1, compute); !errors.As(err, &bad) {
+			t.Errorf("%s: %v, want a *param.Error", name, err)
+		}
+	}
+}
+
+// TestBuiltPredictions: a built network predicts what its computation states.
+func TestBuiltPredictions(t *testing.T) {
+	c := netCases()["gated"]
+	net, b := build(t, c), batchFor(c, 5)
+	if net.Dim() != 6 || net.Classes() != 2 {
+		t.Fatalf("%d coordinates and %d classes, want 6 and 2", net.Dim(), net.Classes())
+	}
+	p := device.HostMatrix(5, 2, make([]float32, 10))
+	net.Predict(b, p)
+	w := net.Params()
+	for i := range 5 {
+		var sums [2]float64
+		for position := range 3 {
+			x := b.Dense.Row(i)[2*position:]
+			for j := range 4 {
+				h := float64(w.Block(1).Data[j])
+				for k := range 2 {
+					h += float64(x[k]) * float64(w.Block(0).Data[4*k+j])
+				}
+				for k := range sums {
+					sums[k] += h / (1 + math.Exp(-h)) * float64(w.Block(2).Data[2*j+k]) / 3
+				}
+			}
+		}
+		for k := range sums {
+			sums[k] += float64(w.Block(3).Data[k])
+		}
+		if want := 1 / (1 + math.Exp(sums[1]-sums[0])); math.Abs(want-float64(p.Row(i)[0])) > 1e-5 {
+			t.Errorf("record %d: probability %v, want %v", i, p.Row(i)[0], want)
+		}
+	}
+}
+
+// TestBuiltNetworksElsewhere: on a device with its own memory, norms and sums have the same bits as
+// on the host, for the same kernels.
+func TestBuiltNetworksElsewhere(t *testing.T) {
+	for name, c := range netCases() {
+		b := batchFor(c, 7)
+		weights := []float32{1, .5, 0, -2, 3, 1, .25}
+		run := func(be device.Backend) ([]float64, []float32) {
+			net, err := models.Build(be, c.dim, 5, c.compute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			norms, sum := make([]float64, 7), device.NewParams(be, net.Params().Shapes...)
+			g := net.Gradients(b)
+			g.SquaredNorms(norms)
+			g.AddWeightedSum(sum, weights)
+			host := make([]float32, sum.Len())
+			be.Download(host, sum.Flat)
+			return norms, host
+		}
+		norms, sum := run(device.CPU())
+		others, there := run(devicetest.SeparateMemory(device.CPU()))
+		if !slices.Equal(norms, others) || !slices.Equal(sum, there) {
+			t.Errorf("%s: other norms or sums", name)
+		}
+	}
+}

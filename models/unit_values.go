@@ -1,0 +1,111 @@
+package models
+
+import "github.com/seed7ba64551/privgen/device"
+
+// linearUnit adds up columns of its operands, times factors, at every position. Sums, multiples,
+// concatenations, ranges of columns and means over positions are such units.
+type linearUnit struct {
+	places, wide int
+	terms        []linearTerm
+}
+
+// A linearTerm adds factor times columns lo to hi−1 of operand k to the columns that begin at `at`.
+type linearTerm struct {
+	k, at, lo, hi int
+	factor        float32
+}
+
+func (u *linearUnit) out() int { return u.places * u.wide }
+
+// columns returns columns lo to hi−1 of every position.
+func (u *linearUnit) columns(m device.Matrix, lo, hi int) device.Matrix {
+	return m.Reshape(m.Rows*u.places, m.Cols/u.places).Slice(0, m.Rows*u.places, lo, hi)
+}
+
+func (u *linearUnit) forward(t *pass, n *node) {
+	t.be.Fill(t.value(n), 0)
+	for _, m := range u.terms {
+		t.be.Axpy(m.factor, u.columns(t.operand(n, m.k), m.lo, m.hi),
+			u.columns(t.value(n), m.at, m.at+m.hi-m.lo))
+	}
+}
+
+func (u *linearUnit) backward(t *pass, n *node) {
+	for _, m := range u.terms {
+		if dx := t.zeroed(n, m.k); dx.Rows > 0 {
+			t.be.Axpy(m.factor, u.columns(t.delta(n), m.at, m.at+m.hi-m.lo), u.columns(dx, m.lo, m.hi))
+		}
+	}
+}
+
+// productUnit is x∘y.
+type productUnit struct{ width int }
+
+func (u *productUnit) out() int { return u.width }
+
+func (u *productUnit) forward(t *pass, n *node) {
+	t.be.Mul(t.value(n), t.operand(n, 0), t.operand(n, 1))
+}
+
+func (u *productUnit) backward(t *pass, n *node) {
+	for k := range n.from {
+		t.pull(n, k, func(dx device.Matrix) { t.be.Mul(dx, t.delta(n), t.operand(n, 1-k)) })
+	}
+}
+
+// embedUnit replaces every number of its operand, a level from 0 to levels−1, with a row of
+// parameters. Numbers outside become the nearest level, and NaN level 0.
+type embedUnit struct{ positions, levels, wide int }
+
+func (u *embedUnit) out() int { return u.positions * u.wide }
+
+func (u *embedUnit) blocks(float64) []block {
+	return []block{{name: "weight", rows: u.levels, cols: u.wide, std: 1}}
+}
+
+func (u *embedUnit) at(m device.Matrix) device.Matrix {
+	return m.Reshape(m.Rows*u.positions, u.wide)
+}
+
+func (u *embedUnit) forward(t *pass, n *node) {
+	s, x := &t.sets, toHost(t.be, t.operand(n, 0), nil)
+	*s = append(*s, make([]device.Sparse, max(0, n.id+1-len(*s)))...)
+	set := &(*s)[n.id]
+	set.Cols, set.Offsets, set.Items = u.levels, append(set.Offsets[:0], 0), set.Items[:0]
+	for i := range t.rows {
+		for _, v := range x.Row(i) {
+			level := 0
+			if v > 0 {
+				level = int(min(v, float32(u.levels-1)))
+			}
+			set.Items = append(set.Items, uint32(level))
+			set.Offsets = append(set.Offsets, len(set.Items))
+		}
+	}
+	t.be.SparseGemm(set, t.blocks[n.first], 0, u.at(t.value(n)))
+}
+
+// backward adds up the derivatives of equal levels of a record at the first of their positions, and
+// clears the others. So the rows of the record's gradient are the rows of the derivative.
+func (u *embedUnit) backward(t *pass, n *node) {
+	items, d := t.sets[n.id].Items, u.at(t.delta(n))
+	for i := range t.rows {
+		for p := i * u.positions; p < (i+1)*u.positions; p++ {
+			for q := i * u.positions; q < p; q++ {
+				if items[q] == items[p] {
+					t.be.Axpy(1, d.RowRange(p, p+1), d.RowRange(q, q+1))
+					t.be.Fill(d.RowRange(p, p+1), 0)
+					break
+				}
+			}
+		}
+	}
+}
+
+func (u *embedUnit) uses(t *pass, n *node, list []use) []use {
+	v := use{weight: n.first, bias: -1, rows: u.positions, apart: true, d: u.at(t.delta(n))}
+	if t.rows > 0 {
+		v.sparse = &t.sets[n.id]
+	}
+	return append(list, v)
+}
