@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/internal/demo/shapes"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
@@ -19,9 +20,34 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// digits is MERF of drawn digits with few features and steps.
-var digits = merf.Config{Kernel: rff.PatchesFor(300, shapes.Side, shapes.Side), Nominal: 2000,
+// digits is MERF of drawn images with few features and steps.
+var digits = merf.Config{Kernel: rff.PatchesFor(300, 28, 28), Nominal: 2000,
 	Generator: merf.GeneratorConfig{Steps: 80, Batch: 50, Generators: 1}}
+
+func drawnSchema() records.Schema {
+	return records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+}
+
+// drawn returns images of a square, whose class says where on a circle it stands.
+func drawn(t *testing.T, n int, seed uint64) *records.Table {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 28))
+	pixels, labels := make([]uint8, n*28*28), make([]int32, n)
+	for i := range n {
+		labels[i] = int32(rng.IntN(10))
+		sin, cos := math.Sincos(2 * math.Pi * float64(labels[i]) / 10)
+		x, y := 11+8*cos+rng.NormFloat64(), 11+8*sin+rng.NormFloat64()
+		for k := range 36 {
+			at := int(min(max(y, 0), 22))*28 + int(min(max(x, 0), 22)) + k/6*28 + k%6
+			pixels[i*28*28+at] = uint8(120 + rng.IntN(120))
+		}
+	}
+	table, err := records.FromBytes(drawnSchema(), pixels, labels...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
 // exponential mechanism then chooses the other, except with a probability below 1e-12: the
@@ -30,15 +56,12 @@ func TestHarmfulChangesAreNotChosen(t *testing.T) {
 	if !*long {
 		t.Skip("see -long")
 	}
-	data, err := shapes.Draw(600, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := drawn(t, 600, 1)
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	for at, candidates := range [][]compose.Change{{{}, {Distortion: 10}},
 		{{Distortion: 10}, {}}} {
 		p, err := compose.Changes{Of: digits, Candidates: candidates, Share: 0.1, Records: 300,
-			Seed: 2}.PlanFor(shapes.Schema(), b)
+			Seed: 2}.PlanFor(drawnSchema(), b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,14 +161,11 @@ func TestChoicesAreRandom(t *testing.T) {
 // TestChangesAreApplied checks that samples are the other system's samples of the same seed,
 // changed by the chosen candidate.
 func TestChangesAreApplied(t *testing.T) {
-	data, err := shapes.Draw(300, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := drawn(t, 300, 1)
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	black := compose.Change{Contrast: compose.Contrast{Black: 0.5, White: 0.51}}
 	p, err := compose.Changes{Of: embedding(300), Records: 200,
-		Candidates: []compose.Change{black, black}}.PlanFor(shapes.Schema(), b)
+		Candidates: []compose.Change{black, black}}.PlanFor(drawnSchema(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +205,7 @@ func TestChangesRefusals(t *testing.T) {
 		}
 		return compose.Fixed(p)
 	}
-	s, numbers := shapes.Schema(), records.Interval(2, 0, 1).WithLabels("low", "high")
+	s, numbers := drawnSchema(), records.Interval(2, 0, 1).WithLabels("low", "high")
 	of, ofNumbers := fixed(digits, s, part), fixed(embedding(0), numbers, part)
 	replace := part
 	replace.Relation = accountant.ReplaceOne
@@ -262,7 +282,7 @@ func TestDefaultsFit(t *testing.T) {
 
 // TestPlanStatesCandidates checks the text of a plan, and that its JSON gives the same plan.
 func TestPlanStatesCandidates(t *testing.T) {
-	p, err := compose.Changes{Of: digits}.PlanFor(shapes.Schema(),
+	p, err := compose.Changes{Of: digits}.PlanFor(drawnSchema(),
 		accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	if err != nil {
 		t.Fatal(err)

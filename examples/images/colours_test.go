@@ -8,7 +8,7 @@ import (
 
 	cifar "github.com/seed7ba64551/privgen/connect/images"
 	"github.com/seed7ba64551/privgen/examples/images"
-	"github.com/seed7ba64551/privgen/internal/demo/shapes"
+	"github.com/seed7ba64551/privgen/examples/images/shapes"
 )
 
 func colours(t *testing.T, args ...string) (c images.Colours) {

@@ -1,6 +1,7 @@
 package frontdoor_test
 
 import (
+	"flag"
 	"slices"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
+
+var long = flag.Bool("long", false, "fit systems and a chain to images in colour, too")
 
 // colourPlan plans the chain of examples/merf-images on colour images: MERF's release of patches,
 // a private classifier that chooses among its images, and a private choice of their change.

@@ -66,7 +66,6 @@ var policy = map[string][]string{
 	"accountant/internal/pld":    {"accountant/internal/renyi"},
 	"accountant/internal/renyi":  {},
 	"internal/demo":              {"records"}, // for tests and examples
-	"internal/demo/shapes":       {"records", "device"},
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"internal/judge":             {"records", "device", "models"},
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/demo/shapes"
+	"github.com/seed7ba64551/privgen/examples/images/shapes"
 	"github.com/seed7ba64551/privgen/records"
 )
 

@@ -1,4 +1,4 @@
-package frontdoor_test
+package images_test
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
-	"github.com/seed7ba64551/privgen/internal/demo/shapes"
+	"github.com/seed7ba64551/privgen/examples/images/shapes"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
@@ -28,10 +28,7 @@ func likeCIFAR(t *testing.T, d *records.Table) *records.Table {
 	return same
 }
 
-var (
-	long  = flag.Bool("long", false, "fit systems and a chain to images in colour, too")
-	cifar = flag.Bool("cifar", false, "train this chain on images of CIFAR-10's size")
-)
+var cifar = flag.Bool("cifar", false, "train this chain on images of CIFAR-10's size")
 
 // TestColourChain runs a whole chain on images in colour of CIFAR-10's size: a release,
 // a generator, a private classifier that chooses among its images, a saved and loaded generator,
