@@ -5,26 +5,33 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/demo"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 func Example() {
-	visits, err := demo.SetSource{Records: 5000, Universe: 12, MeanItems: 4, MaxItems: 8, Skew: 1,
-		Seed: 1}.Make()
+	visits, err := records.NewSetBuilder(records.Sets(12, 8)) // at most 8 of 12 stations
+	for i := 0; i < 5000 && err == nil; i++ {
+		err = visits.Add([]uint32{uint32(i % 3), uint32(3 + i%4), uint32(7 + i%5)})
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	data, err := visits.Table()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	plan, err :=
-		sets.MWEM{Common: sets.Common{Schema: visits.Schema(), Budget: budget}}.Plan()
+		sets.MWEM{Common: sets.Common{Schema: data.Schema(), Budget: budget}}.Plan()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	gen, err := plan.Fit(context.Background(), visits)
+	gen, err := plan.Fit(context.Background(), data)
 	if err != nil {
 		fmt.Println(err)
 		return

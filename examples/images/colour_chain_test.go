@@ -28,7 +28,7 @@ func likeCIFAR(t *testing.T, d *records.Table) *records.Table {
 	return same
 }
 
-var cifar = flag.Bool("cifar", false, "train this chain on images of CIFAR-10's size")
+var cifarSize = flag.Bool("cifar", false, "train this chain on images of CIFAR-10's size")
 
 // TestColourChain runs a whole chain on images in colour of CIFAR-10's size: a release,
 // a generator, a private classifier that chooses among its images, a saved and loaded generator,
@@ -36,7 +36,7 @@ var cifar = flag.Bool("cifar", false, "train this chain on images of CIFAR-10's 
 // least 90 of 500 real images of ten classes correctly. One without skill names 50 on average, and
 // 90 with a probability below 4e-8. The noise is fixed: two seeds give 131 and 122.
 func TestColourChain(t *testing.T) {
-	if !*cifar {
+	if !*cifarSize {
 		t.Skip("see -cifar")
 	}
 	drawn, err := shapes.DrawColour(1500, 1)

@@ -14,8 +14,8 @@ import (
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/demo"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 )
 

@@ -15,7 +15,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
@@ -336,7 +335,14 @@ func TestNothingToLearn(t *testing.T) {
 func TestOneLinersFit(t *testing.T) {
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
 	table := tableOf(t, 400, 3, 2, "v0", "v1")
-	sets, err := demo.SetSource{Records: 400, Universe: 60, MeanItems: 3, MaxItems: 9, Skew: 1}.Make()
+	items, err := records.NewSetBuilder(records.Sets(60, 9))
+	for i := 0; i < 400 && err == nil; i++ {
+		err = items.Add([]uint32{uint32(i % 7), uint32(7 + i%13), uint32(20 + i*i%40)})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := items.Table()
 	if err != nil {
 		t.Fatal(err)
 	}

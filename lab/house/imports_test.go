@@ -65,7 +65,6 @@ var policy = map[string][]string{
 		"compose"},
 	"accountant/internal/pld":    {"accountant/internal/renyi"},
 	"accountant/internal/renyi":  {},
-	"internal/demo":              {"records"}, // for tests and examples
 	"mechanism/internal/sampler": {"internal/entropy"},
 	"internal/judge":             {"records", "device", "models"},
 }

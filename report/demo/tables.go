@@ -1,5 +1,5 @@
-// Package demo generates tables for examples, benchmarks and tests. It uses no real records. The
-// same settings give the same table on every machine.
+// Package demo generates data sets for examples, benchmarks and tests. It uses no real records. The
+// same settings give the same data on every machine.
 package demo
 
 import (

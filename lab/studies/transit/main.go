@@ -25,8 +25,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/demo"
 )
 
 func main() { program.Main("transit", run) }

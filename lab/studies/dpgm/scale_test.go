@@ -1,4 +1,4 @@
-package dpgm_test
+package main
 
 import (
 	"flag"
@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/dpgm"
-	"github.com/seed7ba64551/privgen/internal/demo"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/report/demo"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"

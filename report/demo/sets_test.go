@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/demo"
+	"github.com/seed7ba64551/privgen/report/demo"
 )
 
 func must[T any](v T, err error) func(testing.TB) T {
