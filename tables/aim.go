@@ -27,6 +27,9 @@ import (
 // use four times the budget. The last round uses the rest of the budget. A plan with fewer rounds
 // than the default spends more of the budget on each of the first rounds.
 //
+// A number to be predicted ([records.Target]) has the part of a class: its tables have twice the
+// weight, and may have coarse groups of the other columns.
+//
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
 // each column and the class; see ClassPart. It measures the coarse table if there is one.

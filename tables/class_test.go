@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -85,5 +87,40 @@ func TestFewRecordsChangeTheDefaults(t *testing.T) {
 	}
 	if w := of(s.WithoutLabels(), 1000); part(w) != 0 {
 		t.Errorf("without a class: got a part of %v for tables with the class, want 0", part(w))
+	}
+}
+
+// TestTargetsAreLikeClasses checks that a number to be predicted has the tables of a class, in any
+// place of the schema: twice the weight, and coarse groups of the other columns but not of its own.
+func TestTargetsAreLikeClasses(t *testing.T) {
+	s, err := records.NewSchema(records.Categorical("c", "u", "v"), records.Target("y", 0, 1),
+		records.Numeric("x", 0, 1), records.Flag("f", "no", "yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := AIM{Common: Common{Schema: s, Nominal: 1000,
+		Budget: accountant.Budget{Epsilon: 0.3, Delta: 1e-5}}}.method()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.goal() != 1 || m.strategy.(worstFitted).classPart == 0 {
+		t.Fatalf("goal %d, part %v", m.goal(), m.strategy.(worstFitted).classPart)
+	}
+	domain := columnsOf(someGroups(m.attributes))
+	domain[4+1], domain[4+2] = 3, 3 // both columns of numbers have coarse groups
+	pairs := map[string]float64{}
+	for _, c := range m.candidates(domain) {
+		if len(c.attributes) == 2 {
+			pairs[fmt.Sprint(c.columns)] = c.weight
+		}
+	}
+	for columns, weight := range map[string]float64{"[0 1]": 2. / 3, "[1 2]": 2. / 3, "[1 3]": 2. / 3,
+		"[1 6]": 2. / 3, "[0 2]": 1. / 3, "[2 3]": 1. / 3} {
+		if math.Abs(pairs[columns]-weight) > 1e-12 {
+			t.Errorf("columns %s: weight %v, want %v", columns, pairs[columns], weight)
+		}
+	}
+	if _, own := pairs["[5 2]"]; own || len(pairs) != 7 {
+		t.Errorf("pairs: %v", pairs)
 	}
 }
