@@ -68,8 +68,8 @@ func placesOf(a atom) int {
 		return placesOf(a.within)
 	case mixtureAtom:
 		n += len(a.Sensitivities) / 8
-	case sparseAtom: // a curve for each number of values
-		n += a.Cells / 8
+	case sparseAtom: // a curve for each number of values, and their maximum
+		n += a.Cells + a.Cells/4
 	case truncAtom: // its tails
 		n += int(math.Sqrt(float64(a.of.Population)*a.q)) >> 15
 	case discreteLaplaceAtom:
