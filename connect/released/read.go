@@ -3,6 +3,7 @@ package released
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +56,7 @@ func Read(r io.Reader, s records.Schema) ([]Table, error) {
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		return readJSON(text, s)
 	}
-	t, err := readCSV(text)
+	t, err := readCSV(text, s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,34 +82,34 @@ type entry struct {
 	Sigma      float64        `json:"sigma"`
 	Variance   float64        `json:"variance"`
 
-	Measurements []entry `json:"measurements"`
-	Tables       []entry `json:"tables"`
+	Measurements []json.RawMessage `json:"measurements"`
+	Tables       []json.RawMessage `json:"tables"`
 }
 
 func readJSON(text []byte, s records.Schema) (list []Table, err error) {
-	var all []entry
+	var file entry
+	var all []json.RawMessage
 	if text[0] == '[' {
 		err = param.Decode(text, &all)
-	} else {
-		all = make([]entry, 1)
-		err = param.Decode(text, &all[0])
+	} else if err = param.Decode(text, &file); err == nil {
+		if all = append(file.Measurements, file.Tables...); len(all) == 0 {
+			all = []json.RawMessage{text}
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: JSON: %w", ErrFormat, err)
 	}
-	if len(all) == 1 && len(all[0].Measurements)+len(all[0].Tables) > 0 {
-		domain := all[0].Domain
-		all = append(all[0].Measurements, all[0].Tables...)
-		for i := range all {
-			if all[i].Domain == nil {
-				all[i].Domain = domain
-			}
-		}
-	}
 	if len(all) > mostTables {
 		return nil, fmt.Errorf("%w: more than %d tables", ErrFormat, mostTables)
 	}
-	for i, e := range all {
+	for i, one := range all {
+		var e entry
+		if err := param.Decode(one, &e); err != nil {
+			return nil, fmt.Errorf("%w: table %d: JSON: %w", ErrFormat, i+1, err)
+		}
+		if e.Domain == nil {
+			e.Domain = file.Domain
+		}
 		t, err := e.table(s)
 		if err == nil {
 			_, err = t.bind(s)
@@ -152,17 +153,20 @@ func (e entry) table(s records.Schema) (t Table, err error) {
 	if t.Values != nil {
 		return t, nil
 	}
+	if err := checkColumns(t.Columns, s); err != nil {
+		return t, err
+	}
 	shape := append(e.Shape, e.QueryShape...)
 	for j, name := range t.Columns {
-		at := s.ColumnIndex(name)
-		if at < 0 {
-			return t, fmt.Errorf("%w: column %q: the schema has no such column", ErrFormat, name)
-		}
 		size := e.Domain[name]
 		if len(shape) == len(t.Columns) {
 			size = shape[j]
 		}
-		values, err := codes(s.Columns()[at], size)
+		if size > len(t.Counts) { // before anything of this size is made
+			return t, fmt.Errorf("%w: column %q: %d codes with %d counts", ErrFormat, name, size,
+				len(t.Counts))
+		}
+		values, err := codes(s.Columns()[s.ColumnIndex(name)], size)
 		if err != nil {
 			return t, fmt.Errorf("%w: column %q: %w", ErrFormat, name, err)
 		}
@@ -210,30 +214,38 @@ func codes(c records.Column, size int) ([]string, error) {
 	return values, nil
 }
 
-func readCSV(text []byte) (t Table, err error) {
-	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+func readCSV(text []byte, s records.Schema) (t Table, err error) {
+	if fields := headerFields(text); fields > mostColumns+2 {
+		return t, fmt.Errorf("%w: CSV: %d columns: want at most %d", ErrFormat, fields, mostColumns+2)
+	}
+	in := csv.NewReader(bytes.NewReader(text))
+	header, err := in.Read()
 	if err != nil {
 		return t, fmt.Errorf("%w: CSV: %w", ErrFormat, err)
 	}
-	if len(rows) < 2 {
-		return t, fmt.Errorf("%w: CSV: want a header and counts", ErrFormat)
-	}
-	count, std := slices.Index(rows[0], "count"), slices.Index(rows[0], "std")
+	count, std := slices.Index(header, "count"), slices.Index(header, "std")
 	if count < 0 || std < 0 {
 		return t, fmt.Errorf("%w: CSV: want columns named count and std", ErrFormat)
 	}
 	var from []int
-	for j, name := range rows[0] {
+	for j, name := range header {
 		if j != count && j != std {
 			from, t.Columns = append(from, j), append(t.Columns, name)
 		}
+	}
+	if err := checkColumns(t.Columns, s); err != nil {
+		return t, err
+	}
+	rows, err := in.ReadAll()
+	if err != nil {
+		return t, fmt.Errorf("%w: CSV: %w", ErrFormat, err)
 	}
 	groups := make([]map[string]int, len(from))
 	t.Values = make([][]string, len(from))
 	for j := range from {
 		groups[j] = map[string]int{}
 	}
-	for _, row := range rows[1:] {
+	for _, row := range rows {
 		for j, k := range from {
 			if _, there := groups[j][row[k]]; !there {
 				groups[j][row[k]] = len(t.Values[j])
@@ -248,7 +260,7 @@ func readCSV(text []byte) (t Table, err error) {
 		}
 	}
 	t.Counts = slices.Repeat([]float64{math.NaN()}, int(size))
-	for i, row := range rows[1:] {
+	for i, row := range rows {
 		at := 0
 		for j, k := range from {
 			at = at*len(t.Values[j]) + groups[j][row[k]]
@@ -265,4 +277,20 @@ func readCSV(text []byte) (t Table, err error) {
 		t.Counts[at], t.Std = n, noise
 	}
 	return t, nil
+}
+
+// headerFields counts the fields of the first record, before the reader allocates them.
+func headerFields(text []byte) int {
+	fields, quoted := 1, false
+	for _, b := range text {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case b == ',' && !quoted:
+			fields++
+		case b == '\n' && !quoted:
+			return fields
+		}
+	}
+	return fields
 }

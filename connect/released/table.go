@@ -29,6 +29,8 @@ type Table struct {
 const (
 	mostCells  = 1 << 22 // of a table
 	mostTables = 1 << 12
+
+	mostColumns = 16 // of a table
 )
 
 // cells finds the cell of every record of a table.
@@ -59,11 +61,11 @@ func (t Table) bind(s records.Schema) (c cells, err error) {
 		return c, fmt.Errorf("%w: table %v: standard deviation %v: want a positive number", ErrFormat,
 			t.Columns, t.Std)
 	}
+	if err := checkColumns(t.Columns, s); err != nil {
+		return c, err
+	}
 	size := int64(1)
 	for j, name := range t.Columns {
-		if slices.Contains(t.Columns[:j], name) {
-			return c, fmt.Errorf("%w: table %v names a column twice", ErrFormat, t.Columns)
-		}
 		one, err := bindColumn(s, name, t.Values[j])
 		if err != nil {
 			return c, fmt.Errorf("%w: column %q: %w", ErrFormat, name, err)
@@ -84,10 +86,24 @@ func (t Table) bind(s records.Schema) (c cells, err error) {
 	return c, nil
 }
 
-func bindColumn(s records.Schema, name string, values []string) (c column, err error) {
-	if c.index = s.ColumnIndex(name); c.index < 0 {
-		return c, fmt.Errorf("the schema has no such column")
+// checkColumns returns an error unless the columns are different ones of the schema.
+func checkColumns(names []string, s records.Schema) error {
+	if len(names) > mostColumns {
+		return fmt.Errorf("%w: %d columns: want at most %d", ErrFormat, len(names), mostColumns)
 	}
+	for j, name := range names {
+		if s.ColumnIndex(name) < 0 {
+			return fmt.Errorf("%w: column %q: the schema has no such column", ErrFormat, name)
+		}
+		if slices.Contains(names[:j], name) {
+			return fmt.Errorf("%w: column %q is named twice", ErrFormat, name)
+		}
+	}
+	return nil
+}
+
+func bindColumn(s records.Schema, name string, values []string) (c column, err error) {
+	c.index = s.ColumnIndex(name)
 	c.groups, c.absent = len(values), -1
 	if c.groups == 0 {
 		return c, fmt.Errorf("no values")
@@ -96,16 +112,21 @@ func bindColumn(s records.Schema, name string, values []string) (c column, err e
 	if of.IsNumber() {
 		return c, c.bindNumbers(of, values)
 	}
-	if len(of.Levels()) == 0 {
+	if of.Kind() == records.IdentifierColumn {
 		return c, fmt.Errorf("has neither numbers nor levels")
 	}
-	c.levels = slices.Repeat([]int32{-1}, len(of.Levels())+1)
+	levels := of.Levels()
+	c.levels = slices.Repeat([]int32{-1}, len(levels)+1)
+	places := make(map[string]int, len(levels)+1)
+	if of.HasMissing() {
+		places[""] = len(levels)
+	}
+	for at, level := range levels {
+		places[level] = at
+	}
 	for g, v := range values {
-		at := slices.Index(of.Levels(), v)
-		if at < 0 && v == "" && of.HasMissing() {
-			at = len(of.Levels())
-		}
-		if at < 0 {
+		at, known := places[v]
+		if !known {
 			return c, fmt.Errorf("value %d is no level of the schema", g+1)
 		}
 		if c.levels[at] >= 0 {
