@@ -2,7 +2,6 @@ package records
 
 import (
 	"math"
-	"unique"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -32,8 +31,8 @@ type frameRows struct {
 type cells struct {
 	numbers []float64
 	levels  []uint16
-	ticks   []int64                 // for identifiers, the numbers that they are made from
-	texts   []unique.Handle[string] // beside the buckets of open columns; nil for generated rows
+	ticks   []int64  // for identifiers, the numbers that they are made from
+	texts   []string // beside the buckets of open columns; nil for generated rows
 }
 
 // Schema returns the public description of the records.

@@ -24,6 +24,7 @@ type builderRows struct {
 	schema Schema
 	lookup []map[string]uint16 // level codes by text, for columns of levels
 	cells  []cells
+	kept   map[string]string // texts of open columns, so that rows share a frequent one
 	n      int
 }
 
@@ -199,7 +200,7 @@ func (b *FrameBuilder) appendTick(j int, tick int64) {
 func (b *FrameBuilder) appendCode(j int, code uint16) {
 	c := &b.cells[j]
 	if c.levels = push(c.levels, code); b.schema.table.cells[j].open {
-		c.texts = push(c.texts, noText)
+		c.texts = push(c.texts, "")
 	}
 }
 

@@ -1,9 +1,6 @@
 package records
 
-import (
-	"slices"
-	"unique"
-)
+import ()
 
 // Take returns a frame of copies of the given rows, in the given order.
 func (f *Frame) Take(rows []int32) *Frame {
@@ -67,8 +64,7 @@ func concatFrames(s Schema, parts []Data) (Data, error) {
 			out.cells[j].ticks = append(out.cells[j].ticks, c.ticks...)
 			out.cells[j].texts = append(out.cells[j].texts, c.texts...)
 			if s.table.cells[j].open && c.texts == nil {
-				out.cells[j].texts = append(out.cells[j].texts, slices.Repeat(
-					[]unique.Handle[string]{noText}, f.n)...)
+				out.cells[j].texts = append(out.cells[j].texts, make([]string, f.n)...)
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package records
 import (
 	"errors"
 	"fmt"
-	"unique"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -12,15 +12,24 @@ import (
 // texts, and texts that can be no level, belong to the other level.
 const mostKept = 256
 
-// noText stands for a cell without a text that is kept.
-var noText = unique.Make("")
+const mostShared = 1 << 14 // texts that rows of a frame share
 
 // keepText keeps the text of the last cell of a column with open levels.
 func (b *FrameBuilder) keepText(j int, text string) {
 	code := &b.schema.table.cells[j]
 	if _, other := b.lookup[j][text]; code.open && !other && len(text) <= mostKept && plainText(text) {
+		one, known := b.kept[text]
+		if !known {
+			one = strings.Clone(text)
+			if b.kept == nil {
+				b.kept = map[string]string{}
+			}
+			if len(b.kept) < mostShared {
+				b.kept[one] = one
+			}
+		}
 		texts := b.cells[j].texts
-		texts[len(texts)-1] = unique.Make(text)
+		texts[len(texts)-1] = one
 	}
 }
 
@@ -64,12 +73,12 @@ func (f *Frame) recoded(j int, c cells,
 	code func(row, column int, text string, level int) int) []uint16 {
 	levels := make([]uint16, f.n)
 	for i := range levels {
-		text := noText
+		text := ""
 		if c.texts != nil {
 			text = c.texts[i]
 		}
 		levels[i] = missingLevel
-		if level := code(i, j, text.Value(), f.Level(i, j)); level >= 0 {
+		if level := code(i, j, text, f.Level(i, j)); level >= 0 {
 			levels[i] = uint16(level)
 		}
 	}

@@ -74,8 +74,9 @@ func strength(g ledger.Guarantee) string {
 		param.OneLine(g.Accountant))
 	a, err := accountant.AttackBounds(approximate(g), max(g.Delta, accountant.MinDelta), g.Relation)
 	if err == nil {
-		text += fmt.Sprintf(" Whoever guesses whether one unit was among the data is right in at most "+
-			"%s %% of cases.", accountant.FormatUpper(100*a.BestAccuracy, 3))
+		text += fmt.Sprintf(" Of two cases that are equally likely beforehand, with and without one "+
+			"unit, the result tells anybody the right one in at most %s %% of cases.",
+			accountant.FormatUpper(100*a.BestAccuracy, 3))
 	}
 	return text
 }
@@ -115,11 +116,17 @@ func mechanisms(g ledger.Guarantee) string {
 	if len(g.Entries) == 0 {
 		return "None: nothing was released."
 	}
-	seen, list := map[string]bool{}, []string{}
+	uses, order := map[string]int{}, []string{}
 	for _, e := range g.Entries {
-		if d := strings.TrimSuffix(param.OneLine(e.Description), "."); !seen[d] {
-			seen[d], list = true, append(list, fmt.Sprintf("%d × %s", e.Reserved, d))
+		d := strings.TrimSuffix(param.OneLine(e.Description), ".")
+		if uses[d] == 0 {
+			order = append(order, d)
 		}
+		uses[d] += e.Reserved
+	}
+	var list []string
+	for _, d := range order {
+		list = append(list, fmt.Sprintf("%d × %s", uses[d], d))
 	}
 	const shown = 8
 	if len(list) > shown {

@@ -58,6 +58,11 @@ func TestAnswersFollowTheGuarantee(t *testing.T) {
 			"in several steps"},
 		"one more": {func(g *ledger.Guarantee) { g.Entries[0].Reserved += 994 },
 			[]string{"composition", "mechanisms"}, "99"},
+		"the same again": {func(g *ledger.Guarantee) {
+			again := g.Entries[0]
+			again.Purpose, again.Reserved = "again", 700-again.Reserved
+			g.Entries = append(g.Entries, again)
+		}, []string{"composition", "mechanisms"}, "700 × "},
 		"class": {func(g *ledger.Guarantee) { g.NoiseClass = []ledger.NoiseClass{ledger.RealNoise} },
 			[]string{"implementation"}, "Real: "},
 		"budget": {func(g *ledger.Guarantee) { g.Budget = 77 }, []string{"composition"}, "ε = 77"},
