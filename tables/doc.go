@@ -17,8 +17,8 @@
 // row is generated in three steps. Its groups are drawn from the fitted model. Within each
 // group, a code is drawn by the counts of the first release. Within the first and the last group of
 // a column of numbers, codes become rarer and rarer towards the column's bound, which may be far
-// beyond all numbers, except for frequent ones. A number is then drawn within its cell. Every
-// generated row is therefore valid under the schema.
+// beyond all numbers. A number is then drawn within its cell. Every generated row is therefore
+// valid under the schema.
 //
 // A second joint release counts records within frequent cells of numbers, if [Common.WithinPart]
 // is not 0. A cell is frequent if its released count is four standard deviations of such counts.

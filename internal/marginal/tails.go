@@ -5,17 +5,14 @@ import (
 	"slices"
 )
 
-const (
-	leastTail = 4   // smallest number of codes in a group whose records are thinned out
-	clearCode = 3.5 // count of a code that is kept, in standard deviations of its noise
-)
+// leastTail is the smallest number of codes in a group whose records are thinned out.
+const leastTail = 4
 
 // thin divides the records of the first and of the last group of numbers among their codes: fewer
 // and fewer towards the end, at the rate that fits their number and the density of the group beside
 // them. The bounds of a column are often far beyond its values, and the noise of many empty cells
-// would otherwise look like a heavy tail. Codes whose fraction is clear of the noise keep it. The
-// argument noise is the standard deviation of a fraction.
-func (a Attribute) thin(g Grouping, noise float64) {
+// would otherwise look like a heavy tail.
+func (a Attribute) thin(g Grouping) {
 	order := g.inOrder(a.Ordered())
 	if a.Cells == 0 || len(order) < 2 {
 		return
@@ -30,15 +27,8 @@ func (a Attribute) thin(g Grouping, noise float64) {
 		if last {
 			slices.Reverse(order)
 		}
-		width := float64(len(of[order[1]]))
+		codes, width := slices.Clone(of[order[0]]), float64(len(of[order[1]]))
 		mass, density := held[order[0]], held[order[1]]/width
-		codes := slices.DeleteFunc(slices.Clone(of[order[0]]), func(code int) bool {
-			clear := g.Part[code] > clearCode*noise
-			if clear {
-				mass -= g.Part[code]
-			}
-			return clear
-		})
 		if len(codes) < leastTail || !(mass > 0) || !(density > 0) {
 			continue
 		}
