@@ -9,8 +9,8 @@ import (
 )
 
 // TestEndGroupsThinOut releases the counts of an exponential column with much noise, whose upper
-// bound is far beyond its values. On average the last group's records must not be far out, where the
-// noisy counts put them, and no group may gain or lose records.
+// bound is far beyond its values. On average the last group's records must not be far out, where
+// the noisy counts put them, and no group may gain or lose records.
 func TestEndGroupsThinOut(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", 0, 1))
 	if err != nil {
