@@ -53,7 +53,9 @@ func (a CNN) Validate() error {
 	c.side("models.CNN.Height", a.Height)
 	c.side("models.CNN.Width", a.Width)
 	c.side("models.CNN.Channels", a.Channels)
-	for i, l := range a.Convolutions {
+	c.OK(len(a.Convolutions) <= mostLayers, "models.CNN.Convolutions", len(a.Convolutions),
+		"at most 256 layers")
+	for i, l := range a.Convolutions[:min(len(a.Convolutions), mostLayers)] {
 		c.convolution(fmt.Sprintf("models.CNN.Convolutions[%d]", i), l)
 	}
 	c.widths("models.CNN.Hidden", a.Hidden)

@@ -17,8 +17,12 @@ func (c *checker) nonNegative(path string, n int) {
 	c.OK(n >= 0, path, n, "a non-negative integer")
 }
 
+// mostLayers bounds what a file of an architecture can make a reader build.
+const mostLayers = 256
+
 func (c *checker) widths(path string, widths []int) {
-	for i, n := range widths {
+	c.OK(len(widths) <= mostLayers, path, len(widths), "at most 256 layers")
+	for i, n := range widths[:min(len(widths), mostLayers)] {
 		c.positive(fmt.Sprintf("%s[%d]", path, i), n)
 	}
 }

@@ -1,11 +1,15 @@
 package models
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // TestCriticChunks: a batch has more images than one chunk of a critic's convolutions. Every record
@@ -98,5 +102,24 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 			!(norms[2] <= math.MaxFloat64) {
 			t.Errorf("%s: squared norms %v, want only the second not finite", name, norms)
 		}
+	}
+}
+
+// TestManyLayersAreRefused: a reader would build all of them to know their size.
+func TestManyLayersAreRefused(t *testing.T) {
+	many, most := make([]int, 90_000), slices.Repeat([]int{1}, 256)
+	for name, a := range map[string]interface{ Validate() error }{
+		"VAE": VAE{Hidden: many, Latent: 1}, "MLP": MLP{Hidden: many},
+		"decoder": ConvDecoder{Hidden: many, Height: 4, Width: 4, Maps: []int{1}},
+		"CNN": CNN{Height: 4, Width: 4, Convolutions: slices.Repeat([]Convolution{
+			{Maps: 1, Size: 1, Stride: 1}}, 90_000)},
+	} {
+		var wrong *param.Error
+		if err := a.Validate(); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "256 layers") {
+			t.Errorf("%s: %.300v", name, err)
+		}
+	}
+	if err := (MLP{Hidden: most}).Validate(); err != nil {
+		t.Error(err)
 	}
 }
