@@ -96,7 +96,7 @@ func frameMutants() []mutant {
 			New:   "m, err := fit(r)\n\tif false {",
 			Why:   "the generator is made from records that are not in the data"},
 		{Name: "synth/the file counts one use too few", In: in,
-			Tests: kept,
+			Tests: append(kept, at(in, "FileCountsUsesFirst|AKilledRunLosesOneShare")...),
 			Old:   "if line.drawn() >= line.taken {",
 			New:   "if line.drawn() > line.taken {",
 			Why:   "a killed run draws a use again"},
