@@ -79,6 +79,10 @@ func TestRunsThatAreRefused(t *testing.T) {
 	replace := deedBudget
 	replace.Relation = accountant.ReplaceOne
 	other := bits(t, 1)
+	wide, err := records.FromFlat(records.Binary(3), []float32{0, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for what, c := range map[string]struct {
 		p    *Program
 		l    *ledger.Ledger
@@ -96,8 +100,9 @@ func TestRunsThatAreRefused(t *testing.T) {
 		"a context that ended":     {rows, ledger.New(deedBudget), other, stopped, context.Canceled},
 		"records of users for one row": {rows, ledger.New(deedBudget), records.WithUnit(other,
 			records.UnitUser), t.Context(), nil},
-		"no data":       {rows, ledger.New(deedBudget), nil, t.Context(), nil},
-		"the zero plan": {&Program{}, ledger.New(deedBudget), other, t.Context(), nil},
+		"records of another schema": {rows, ledger.New(deedBudget), wide, t.Context(), ErrSchema},
+		"no data":                   {rows, ledger.New(deedBudget), nil, t.Context(), nil},
+		"the zero plan":             {&Program{}, ledger.New(deedBudget), other, t.Context(), nil},
 		"a budget that is already used": {rows, ledger.New(accountant.Budget{Epsilon: 0.1, Delta: 1e-5}),
 			other, t.Context(), accountant.ErrBudgetExceeded},
 	} {
