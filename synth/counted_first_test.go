@@ -3,6 +3,7 @@ package synth_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -67,4 +68,44 @@ func takenIn(t *testing.T, path string) int {
 		t.Fatalf("the header %s: %v", f.Header, err)
 	}
 	return h.Taken[0]
+}
+
+// TestTheFileIsThisRunsOwn checks that a run draws nothing more after its checkpoint has been
+// replaced by an older one, and that the checkpoint is there before anything is reserved.
+func TestTheFileIsThisRunsOwn(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, asked := filepath.Join(t.TempDir(), "run"), 0
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	l := ledger.New(budget, ledger.WithPolicy(func(ledger.Request) error {
+		asked++
+		_, err := os.Stat(path)
+		return err
+	}))
+	var last error
+	p, err := synth.NewProgram("reading", table.Schema(), budget, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 20}, Count: 3}},
+		reading{func(r *synth.Run) error {
+			a := r.Allowance("use")
+			_, first := a.Next()
+			old, read := os.ReadFile(path)
+			_, second := a.Next()
+			if err := errors.Join(first, read, second, os.WriteFile(path, old, 0o600)); err != nil {
+				t.Error(err)
+			}
+			_, last = a.Next()
+			return last
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.FitOn(t.Context(), l, table, synth.CheckpointEvery(path, 1))
+	if asked == 0 || !errors.Is(last, synth.ErrTaken) || !errors.Is(err, synth.ErrTaken) {
+		t.Fatalf("use of another run's file: %v; the run: %v; want ErrTaken", last, err)
+	}
+	if n := l.Entries()[0].Spent; n != 2 {
+		t.Errorf("%d uses are spent, want 2", n)
+	}
 }

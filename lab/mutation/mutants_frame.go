@@ -138,7 +138,7 @@ func frameMutants() []mutant {
 			Why:        "a damaged file is accepted",
 			Equivalent: "ledger.Transaction refuses them too"},
 		{Name: "synth/another run's file", In: in,
-			Tests: at("synth/synthtest", "AnOlderFileStops"),
+			Tests: append(at("synth/synthtest", "AnOlderFileStops"), at(in, "TheFileIs")...),
 			Old:   "err != nil || h.Nonce != k.nonce {",
 			New:   "err != nil {",
 			Why:   "two runs draw the same uses"},
