@@ -391,3 +391,26 @@ type drawnBits struct{}
 func (drawnBits) Schema() records.Schema        { return records.Binary(2) }
 func (drawnBits) Encode() (*File, error)        { return &File{Header: json.RawMessage("{}")}, nil }
 func (drawnBits) Sampler(Draw) (Sampler, error) { return Sampler{}, nil }
+
+// claims says that its rows are persons.
+type claims struct{ records.Data }
+
+func (claims) Schema() records.Schema { return records.Binary(2).ByPerson(3) }
+func (claims) Unit() string           { return records.UnitUser }
+
+// TestPersonsArePersons: a plan for persons needs a ledger that protects them, even if other
+// processes read the records, and records that records.GroupBy has made into persons.
+func TestPersonsArePersons(t *testing.T) {
+	fits := 0
+	run := func(*Run) (Model, error) { fits++; return nil, nil }
+	p := deedOf(t, records.Binary(2).ByPerson(3), deed{}, Stage{Purpose: "use", Event: normal, Count: 2})
+	for unit, data := range map[string]records.Data{records.UnitRecord: nil,
+		records.UnitUser: claims{bits(t, 4)}} {
+		l := ledger.New(deedBudget, ledger.WithUnit(unit))
+		_, err := Carry(t.Context(), p, l, data, run)
+		if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || fits > 0 || len(l.Entries()) > 0 {
+			t.Errorf("%T on a ledger that protects a %s: %v, %d runs, the ledger has %v", data, unit, err,
+				fits, l.Entries())
+		}
+	}
+}
