@@ -403,7 +403,8 @@ func (claims) Unit() string           { return records.UnitUser }
 func TestPersonsArePersons(t *testing.T) {
 	fits := 0
 	run := func(*Run) (Model, error) { fits++; return nil, nil }
-	p := deedOf(t, records.Binary(2).ByPerson(3), deed{}, Stage{Purpose: "use", Event: normal, Count: 2})
+	p := deedOf(t, records.Binary(2).ByPerson(3), deed{},
+		Stage{Purpose: "use", Event: normal, Count: 2})
 	for unit, data := range map[string]records.Data{records.UnitRecord: nil,
 		records.UnitUser: claims{bits(t, 4)}} {
 		l := ledger.New(deedBudget, ledger.WithUnit(unit))
