@@ -79,6 +79,10 @@ func TestRunsThatAreRefused(t *testing.T) {
 	replace := deedBudget
 	replace.Relation = accountant.ReplaceOne
 	other := bits(t, 1)
+	wide, err := records.FromFlat(records.Binary(3), []float32{0, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for what, c := range map[string]struct {
 		p    *Program
 		l    *ledger.Ledger
@@ -96,8 +100,9 @@ func TestRunsThatAreRefused(t *testing.T) {
 		"a context that ended":     {rows, ledger.New(deedBudget), other, stopped, context.Canceled},
 		"records of users for one row": {rows, ledger.New(deedBudget), records.WithUnit(other,
 			records.UnitUser), t.Context(), nil},
-		"no data":       {rows, ledger.New(deedBudget), nil, t.Context(), nil},
-		"the zero plan": {&Program{}, ledger.New(deedBudget), other, t.Context(), nil},
+		"records of another schema": {rows, ledger.New(deedBudget), wide, t.Context(), ErrSchema},
+		"no data":                   {rows, ledger.New(deedBudget), nil, t.Context(), nil},
+		"the zero plan":             {&Program{}, ledger.New(deedBudget), other, t.Context(), nil},
 		"a budget that is already used": {rows, ledger.New(accountant.Budget{Epsilon: 0.1, Delta: 1e-5}),
 			other, t.Context(), accountant.ErrBudgetExceeded},
 	} {
@@ -386,3 +391,27 @@ type drawnBits struct{}
 func (drawnBits) Schema() records.Schema        { return records.Binary(2) }
 func (drawnBits) Encode() (*File, error)        { return &File{Header: json.RawMessage("{}")}, nil }
 func (drawnBits) Sampler(Draw) (Sampler, error) { return Sampler{}, nil }
+
+// claims says that its rows are persons.
+type claims struct{ records.Data }
+
+func (claims) Schema() records.Schema { return records.Binary(2).ByPerson(3) }
+func (claims) Unit() string           { return records.UnitUser }
+
+// TestPersonsArePersons: a plan for persons needs a ledger that protects them, even if other
+// processes read the records, and records that records.GroupBy has made into persons.
+func TestPersonsArePersons(t *testing.T) {
+	fits := 0
+	run := func(*Run) (Model, error) { fits++; return nil, nil }
+	p := deedOf(t, records.Binary(2).ByPerson(3), deed{},
+		Stage{Purpose: "use", Event: normal, Count: 2})
+	for unit, data := range map[string]records.Data{records.UnitRecord: nil,
+		records.UnitUser: claims{bits(t, 4)}} {
+		l := ledger.New(deedBudget, ledger.WithUnit(unit))
+		_, err := Carry(t.Context(), p, l, data, run)
+		if wrong := (*param.Error)(nil); !errors.As(err, &wrong) || fits > 0 || len(l.Entries()) > 0 {
+			t.Errorf("%T on a ledger that protects a %s: %v, %d runs, the ledger has %v", data, unit, err,
+				fits, l.Entries())
+		}
+	}
+}

@@ -51,3 +51,51 @@ func TestInnerPlansDrawFromTheReservation(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsEndWithTheirData checks that a part fails if its own data failed while it read them,
+// even if the run's data did not.
+func TestPartsEndWithTheirData(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fails := range []bool{false, true} {
+		view := &lying{Data: table}
+		inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+			Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}},
+			reading{func(r *synth.Run) error {
+				if fails {
+					view.read(r)
+				}
+				return nil
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: records.Clamped(view)}
+		var got error
+		p, err := synth.NewProgram("enclosing", s, b, part.Stages(), ending{part: part, got: &got})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Fit(t.Context(), table); err != nil {
+			t.Fatal(err)
+		}
+		if errors.Is(got, synth.ErrData) != fails || !fails && got != nil {
+			t.Errorf("data that fail: %v: the part returns %v", fails, got)
+		}
+	}
+}
+
+// ending is a system that carries out another one and keeps its error.
+type ending struct {
+	reading
+	part synth.Inner
+	got  *error
+}
+
+func (w ending) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	_, *w.got = r.FitInner(ctx, w.part)
+	return nil, nil
+}

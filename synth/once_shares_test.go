@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,10 +87,10 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 	}
 }
 
-// TestAKilledRunLosesOneShare kills a run while it draws its fourth share. Only this share may be
-// lost. A second process averages the first three shares and the four that it draws.
+// TestAKilledRunLosesOneShare kills a run while it draws each of its shares. Only this share may be
+// lost. A second process averages the earlier shares and those that it draws.
 func TestAKilledRunLosesOneShare(t *testing.T) {
-	const z, killed = 5.0, 3
+	const z = 5.0
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {
 		t.Fatal(err)
@@ -112,43 +113,45 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path, atDeath := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
-	first := &releasesTap{before: func(made int) {
-		if made != killed {
-			return
-		}
-		file, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(atDeath, file, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}}
-	run := func(tap *releasesTap, path string) {
+	run := func(path string, before func(made int)) []entropy.Release {
 		t.Helper()
+		tap := &releasesTap{before: before}
 		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), table,
 			synth.Checkpoint(path))
 		if err != nil {
 			t.Fatal(err)
 		}
+		return tap.list
 	}
-	run(first, path)
-	all, second := len(first.list), &releasesTap{}
-	run(second, atDeath)
-	kept := append(slices.Clone(first.list[:killed]), second.list...)
-	if len(kept) != all-1 {
-		t.Fatalf("the two processes kept %d of %d shares, want all but one", len(kept), all)
-	}
-	mean := 0.0
-	for _, r := range kept {
-		mean += r.Outputs[0][0] / float64(len(kept))
-	}
-	if math.Abs(out[0][0]-mean) > 1e-6 {
-		t.Errorf("returned %v, the mean of the shares is %v", out, mean)
-	}
-	if want := math.Sqrt(float64(all) / float64(all-1)); math.Abs(wider/want-1) > 1e-9 {
-		t.Errorf("noise %v times as wide, want %v", wider, want)
+	path, atDeath := filepath.Join(t.TempDir(), "run"), t.TempDir()
+	first := run(path, func(made int) {
+		file, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(atDeath, strconv.Itoa(made)), file, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	all := len(first)
+	for killed := range all {
+		second := run(filepath.Join(atDeath, strconv.Itoa(killed)), nil)
+		kept := append(slices.Clone(first[:killed]), second...)
+		if len(kept) != all-1 {
+			t.Errorf("killed at share %d: the two processes kept %d of %d shares, want all but one",
+				killed, len(kept), all)
+			continue
+		}
+		mean := 0.0
+		for _, r := range kept {
+			mean += r.Outputs[0][0] / float64(len(kept))
+		}
+		if math.Abs(out[0][0]-mean) > 1e-6 {
+			t.Errorf("killed at share %d: returned %v, the mean of the shares is %v", killed, out, mean)
+		}
+		if want := math.Sqrt(float64(all) / float64(all-1)); math.Abs(wider/want-1) > 1e-9 {
+			t.Errorf("killed at share %d: noise %v times as wide, want %v", killed, wider, want)
+		}
 	}
 }
 

@@ -72,3 +72,29 @@ func TestSumsOfAnotherUnitAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSumsOfAnotherPassAreRefused checks that a run takes no sums of a pass that it did not ask
+// for. Their records may have been clipped to another norm.
+func TestSumsOfAnotherPassAreRefused(t *testing.T) {
+	s, budget := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	p, err := synth.NewPassProgram("counting", s, budget, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+		counting{reading{func(r *synth.Run) error {
+			_, err := r.Read(t.Context(), synth.Pass{Purpose: "use", State: []byte("now")})
+			return err
+		}}, s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, state := range []string{"now", "before"} {
+		_, err := p.FitPasses(t.Context(), ledger.New(budget), func(_ context.Context, pass synth.Pass) (
+			*mechanism.Partial, error) {
+			pass.State = []byte(state)
+			return p.Partial(pass)
+		})
+		var wrong *param.Error
+		if ok := state == "now"; ok != (err == nil) || !ok && !errors.As(err, &wrong) {
+			t.Errorf("sums of the pass %q: %v", state, err)
+		}
+	}
+}
