@@ -102,8 +102,8 @@ func largest(noisy map[string]float64, most int) []string {
 // coded returns the records with the number of a level that was found in place of each text, and
 // the last number, which is the other level's, for any other text.
 func (c opening) coded(data records.Data, levels [][]string) (records.Data, error) {
-	columns := c.schema.Columns()
-	codes := make([]map[string]int, len(columns))
+	last := lastLevels(c.schema)
+	codes := make([]map[string]int, len(last))
 	for i, j := range openColumns(c.schema) {
 		codes[j] = map[string]int{}
 		for code, text := range levels[i] {
@@ -118,8 +118,16 @@ func (c opening) coded(data records.Data, levels [][]string) (records.Data, erro
 		case known:
 			return code
 		}
-		return len(columns[column].Levels()) - 1
+		return last[column]
 	})
+}
+
+// lastLevels returns the number of the last level of each column.
+func lastLevels(s records.Schema) (last []int) {
+	for _, c := range s.Columns() {
+		last = append(last, len(c.Levels())-1)
+	}
+	return last
 }
 
 // found is what levels release beside the part's model: the levels of each open column.
@@ -158,7 +166,7 @@ func (m *found) sampler(all *model, d synth.Draw) (synth.Sampler, error) {
 	if err != nil {
 		return synth.Sampler{}, err
 	}
-	columns := m.own.Columns()
+	last := lastLevels(m.own)
 	next := func(n int) (records.Data, error) {
 		rows, err := of.Next(n)
 		if err == nil {
@@ -168,7 +176,7 @@ func (m *found) sampler(all *model, d synth.Draw) (synth.Sampler, error) {
 			return nil, err
 		}
 		return records.Recode(rows, m.own, func(_, column int, _ string, level int) int {
-			return min(level, len(columns[column].Levels())-1)
+			return min(level, last[column])
 		})
 	}
 	return synth.Sampler{Schema: m.own, Next: next, Unaccepted: of.Unaccepted}, nil

@@ -42,7 +42,8 @@ func Fit(ctx context.Context, p *Plan, data records.Data,
 	})
 }
 
-// FitStream is [Fit] for records that arrive in parts. Its memory does not grow with their number.
+// FitStream is [Fit] for records that arrive in parts. Its memory does not grow with their number,
+// but with that of different texts in columns with open levels.
 //
 // Units: each record must be in exactly one part. If the ledger protects users, all records of a
 // user must be in one part. Under such a ledger, a second part is refused unless both parts state

@@ -21,6 +21,7 @@ require (
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
@@ -84,3 +85,5 @@ replace github.com/seed7ba64551/privgen/draft => ../../draft
 replace github.com/seed7ba64551/privgen/connect/images => ../../connect/images
 
 replace github.com/seed7ba64551/privgen/connect/released => ../../connect/released
+
+replace github.com/seed7ba64551/privgen/connect/sqlrows => ../../connect/sqlrows

@@ -44,6 +44,7 @@ type Fit struct {
 const (
 	defaultPool = 200_000
 	mostPool    = 1 << 24
+	mostPlaced  = 1 << 26 // records of the pool times tables: 256 MB
 	mostSweeps  = 400
 	settled     = 1e-6 // largest change of a multiplier in the last sweep
 )
@@ -68,6 +69,10 @@ func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings
 	}
 	if c.Pool == 0 {
 		c.Pool = defaultPool
+	}
+	if c.Pool > mostPlaced/len(tables) {
+		return nil, fmt.Errorf("released.Settings: a pool of %d records with %d tables: want a product of "+
+			"at most %d", c.Pool, len(tables), mostPlaced)
 	}
 	bound := make([]cells, len(tables))
 	for i, t := range tables {

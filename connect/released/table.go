@@ -28,7 +28,7 @@ type Table struct {
 
 const (
 	mostCells  = 1 << 22 // of a table
-	mostTables = 1 << 12
+	mostTables = 1 << 8
 
 	mostColumns = 16 // of a table
 )

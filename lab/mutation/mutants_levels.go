@@ -48,7 +48,7 @@ func levelMutants() []mutant {
 		{Name: "records/open: long texts", In: rec, Tests: fitted,
 			Old: "len(text) <= mostKept && ", New: "", Why: "a released text has any length"},
 		{Name: "records/open: any bytes", In: rec, Tests: fitted,
-			Old: " && plainText(text) {\n\t\ttexts :=", New: " {\n\t\ttexts :=",
+			Old: " && plainText(text) {\n\t\tone, known", New: " {\n\t\tone, known",
 			Why: "a run fails after it was paid for, because of a record's text"},
 		{Name: "compose/levels: every row of a person counts", In: in, Tests: at(in, "LevelsOfPersons"),
 			Old: "if p, ok := records.AsPersons(data); ok {\n\t\t\tfor person",
