@@ -64,7 +64,7 @@ func levelMutants() []mutant {
 			Old: "return cmp.Or(cmp.Compare(noisy[b], noisy[a]), cmp.Compare(a, b))",
 			New: "return cmp.Compare(a, b)", Why: "the most frequent texts are not the levels"},
 		{Name: "compose/levels: texts that were not found", In: in, Tests: fitted,
-			Old: "\t\tcase known:\n\t\t\treturn code\n\t\t}\n\t\treturn len(columns[column].Levels()) - 1",
+			Old: "\t\tcase known:\n\t\t\treturn code\n\t\t}\n\t\treturn last[column]",
 			New: "\t\tcase known:\n\t\t\treturn code\n\t\t}\n\t\treturn 0",
 			Why: "records of other texts get a level that they do not have"},
 		{Name: "compose/levels: lost texts are drawn again", In: in, Tests: at(in, "LevelsLost"),
