@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
@@ -151,7 +152,11 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 			}
 		}
 	}
-	s := real.Schema().WithoutLabels().WithLabels("real", "synthetic")
+	s, err := withoutGoal(real.Schema())
+	if err != nil {
+		return nil, err
+	}
+	s = s.WithLabels("real", "synthetic")
 	switch {
 	case s.Sparse():
 		return records.FromItems(s, sets, labels...)
@@ -159,6 +164,28 @@ func told(fake, real records.Data, first int) (records.Data, error) {
 		return records.DecodeFlat(s, flat, labels...)
 	}
 	return records.FromFlat(s, flat, labels...)
+}
+
+// withoutGoal returns a schema of the same encoded records without a class, in which a number to be
+// predicted, which is never missing, is a number like any other.
+func withoutGoal(s records.Schema) (records.Schema, error) {
+	s = s.WithoutLabels()
+	columns := s.Columns()
+	j := slices.IndexFunc(columns, func(c records.Column) bool {
+		return c.Kind() == records.TargetColumn
+	})
+	if j < 0 {
+		return s, nil
+	}
+	c := records.Numeric(columns[j].Name(), 0, 1).WithBounds(columns[j].Bounds())
+	if step := columns[j].Step(); step > 0 {
+		c = c.WithStep(step)
+	}
+	if columns[j].IsLogarithmic() {
+		c = c.Logarithmic()
+	}
+	columns[j] = c
+	return records.NewSchema(columns...)
 }
 
 // String prints the scores, marked as not private.

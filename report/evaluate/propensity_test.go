@@ -63,3 +63,35 @@ func TestPropensity(t *testing.T) {
 		t.Error("nil records are accepted")
 	}
 }
+
+// TestPropensityOfTargets: a table with a number to be predicted is told apart like the same table
+// without one, whatever the column's scale.
+func TestPropensityOfTargets(t *testing.T) {
+	for name, target := range map[string]records.Column{
+		"plain":       records.Target("y", 0, 1000),
+		"logarithmic": records.Target("y", 0, 1000).Logarithmic(),
+		"steps":       records.Target("y", 0, 1000).WithStep(5),
+	} {
+		s, err := records.NewSchema(records.Numeric("x", 0, 1), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := func(times int) records.Data {
+			rows := make([][]any, 300)
+			for i := range rows {
+				rows[i] = []any{float64(i%7) / 7, float64(5 * (times * i % 101))}
+			}
+			f, err := records.FromValues(s, rows...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		got, err := evaluate.Propensity{Seed: 1}.Compare(made(0), made(37), made(53))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got.ROC.Synthetic < 0.95 || got.ROC.HeldOut > 0.7 {
+			t.Errorf("%s: %+v", name, got.ROC)
+		}
+	}
+}
