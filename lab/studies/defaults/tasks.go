@@ -17,7 +17,6 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/demo"
-	made "github.com/seed7ba64551/privgen/report/demo"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 )
@@ -30,9 +29,9 @@ type task struct {
 }
 
 // tableShapes returns the shapes of tables on which the rules were fitted.
-func tableShapes() (names []string, shapes map[string]made.TableSource) {
+func tableShapes() (names []string, shapes map[string]demo.TableSource) {
 	names = []string{"adult-like", "numbers", "five classes", "few", "bits"}
-	return names, map[string]made.TableSource{
+	return names, map[string]demo.TableSource{
 		"adult-like": {Records: 20_000, Numbers: 6, Choices: 8, Levels: 16, Flags: 1, Classes: 2,
 			Minority: 0.25, Seed: 1},
 		"numbers": {Records: 20_000, Numbers: 25, Choices: 3, Levels: 6, Classes: 2, Minority: 0.1,
