@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // smallMERF plans a release of few features.
@@ -68,6 +69,10 @@ func fitComposed(of synth.Design, s records.Schema, b accountant.Budget) fitting
 
 func fitRanks(s records.Schema, b accountant.Budget) fitting {
 	return fitComposed(compose.Ranks{Of: design(smallMERF), Cells: 4, Seed: 1}, s, b)
+}
+
+func fitOpen(s records.Schema, b accountant.Budget) fitting {
+	return fitComposed(compose.Levels{Of: tables.MST{Common: tables.Common{Nominal: 40}}}, s, b)
 }
 
 func fitPool(s records.Schema, b accountant.Budget) fitting {

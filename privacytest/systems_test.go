@@ -53,6 +53,7 @@ var replayed = []struct {
 	{"tables, AIM", mixedTable(), fitTables},
 	{"tables, MST", smallTable(), fitMST},
 	{"compose, ranks", mixedTable(), fitRanks},
+	{"compose, levels", openTable(), fitOpen},
 	{"compose, pool", records.Interval(3, -1, 2).WithLabels("a", "b"), fitPool},
 	{"compose, labels", records.Interval(3, -1, 2).WithLabels("a", "b"), fitLabels},
 	{"compose, changes", records.Image(2, 2).WithLabels("a", "b"), fitChanges},
@@ -62,6 +63,14 @@ func mixedTable() records.Schema {
 	s, err := records.NewSchema(records.Numeric("x", 0, 10).WithMissing(), records.Integer("n", 0, 6),
 		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"),
 		records.Label("y", "a", "b"))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func openTable() records.Schema {
+	s, err := records.NewSchema(records.Hashed("t", 6).WithOther("o"), records.Flag("f", "no", "yes"))
 	if err != nil {
 		panic(err)
 	}
