@@ -185,7 +185,8 @@ func TestUnitsAreHeldTo(t *testing.T) {
 		case c.schema.Sparse():
 			data, _ = records.FromItems(c.schema, [][]uint32{{1}})
 		case c.schema.Kind() == records.MixedTable:
-			data, _ = records.DecodeFlat(c.schema, make([]float32, c.schema.Dim()), 0)
+			data, _ = records.DecodeFlat(c.schema, make([]float32, c.schema.Dim()),
+				make([]int32, min(c.schema.Classes(), 1))...)
 		case c.schema.Classes() > 0:
 			data = labelled(t, c.schema, 0)
 		default:
