@@ -179,12 +179,17 @@ func (v Values) levels(code *cellCode, lookup map[string]uint16, rows int) []uin
 	}
 	out := make([]uint16, rows)
 	for i := range out {
-		if text, held := v.text(i); !held {
-			out[i] = missingLevel
-		} else if v.Codes != nil {
-			out[i] = dictionary[v.Codes[i]]
-		} else {
-			out[i] = code.code(lookup, text)
+		out[i] = missingLevel
+		switch {
+		case v.Missing != nil && v.Missing[i]:
+		case v.Codes != nil:
+			if k := v.Codes[i]; uint(k) < uint(len(dictionary)) {
+				out[i] = dictionary[k]
+			}
+		default:
+			if text, held := v.text(i); held {
+				out[i] = code.code(lookup, text)
+			}
 		}
 	}
 	return out

@@ -1,7 +1,5 @@
 package records
 
-import ()
-
 // Take returns a frame of copies of the given rows, in the given order.
 func (f *Frame) Take(rows []int32) *Frame {
 	out := &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: len(rows),
