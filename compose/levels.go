@@ -205,7 +205,7 @@ func (c opening) find(ctx context.Context, r *run, levels *[][]string) error {
 		*levels = list
 		return nil
 	}
-	counts, err := c.texts(r.Data)
+	counts, err := records.OpenTexts(r.Data)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return err
 	}

@@ -42,52 +42,6 @@ func foundSchema(s records.Schema, levels [][]string) (records.Schema, error) {
 	return out, out.Validate()
 }
 
-// texts counts the texts of each open column. A record, and a person too, counts once in each.
-func (c opening) texts(data records.Data) ([]map[string]int64, error) {
-	of := make([][]string, len(c.schema.Columns())) // by column and row
-	_, err := records.Recode(data, c.schema, func(_, column int, text string, _ int) int {
-		of[column] = append(of[column], text)
-		return 0
-	})
-	if err != nil {
-		return nil, err
-	}
-	var counts []map[string]int64
-	for _, j := range openColumns(c.schema) {
-		own := map[string]int64{}
-		if p, ok := records.AsPersons(data); ok {
-			for person := range p.Len() {
-				lo, hi := p.Span(person)
-				own[mostFrequent(of[j][lo:hi])]++
-			}
-		} else {
-			for _, text := range of[j] {
-				own[text]++
-			}
-		}
-		delete(own, "") // missing, or no level
-		counts = append(counts, own)
-	}
-	return counts, nil
-}
-
-// mostFrequent returns the text that occurs most often, and of several such texts the first in
-// alphabetical order. It returns "" if no row has a text.
-func mostFrequent(texts []string) (best string) {
-	times := map[string]int{}
-	for _, text := range texts {
-		if text != "" {
-			times[text]++
-		}
-	}
-	for text, n := range times {
-		if n > times[best] || n == times[best] && text < best {
-			best = text
-		}
-	}
-	return best
-}
-
 // largest returns the texts with the largest noisy counts, at most the given number, in
 // alphabetical order.
 func largest(noisy map[string]float64, most int) []string {

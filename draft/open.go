@@ -92,51 +92,18 @@ func (p *Plan) reserve(ctx context.Context, l *ledger.Ledger) (counts, texts *me
 	return counts, texts, nil
 }
 
-// addTexts counts the texts of columns with open levels. A row counts for its text, and a person
-// with several rows for that person's most frequent text.
+// addTexts counts the texts of columns with open levels.
 func (c *counter) addTexts(data records.Data) error {
 	if len(c.texts) == 0 {
 		return nil
 	}
-	of := make([][]string, len(data.Schema().Columns())) // by column and row
-	_, err := records.Recode(data, data.Schema(), func(_, column int, text string, _ int) int {
-		of[column] = append(of[column], text)
-		return 0
-	})
-	if err != nil {
-		return err
-	}
-	for k, j := range open(data.Schema()) {
-		if p, ok := records.AsPersons(data); ok {
-			for person := range p.Len() {
-				lo, hi := p.Span(person)
-				c.texts[k][mostFrequent(of[j][lo:hi])]++
-			}
-		} else {
-			for _, text := range of[j] {
-				c.texts[k][text]++
-			}
-		}
-		delete(c.texts[k], "") // missing, or no level
-	}
-	return nil
-}
-
-// mostFrequent returns the text that occurs most often, and of several such texts the first in
-// alphabetical order. It returns "" if no row has a text.
-func mostFrequent(texts []string) (best string) {
-	times := map[string]int{}
-	for _, text := range texts {
-		if text != "" {
-			times[text]++
+	counts, err := records.OpenTexts(data)
+	for k, of := range counts {
+		for text, n := range of {
+			c.texts[k][text] += n
 		}
 	}
-	for text, n := range times {
-		if n > times[best] || n == times[best] && text < best {
-			best = text
-		}
-	}
-	return best
+	return err
 }
 
 // opened replaces the columns with open levels by columns of the levels found: of each column those

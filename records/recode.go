@@ -16,21 +16,24 @@ const mostShared = 1 << 14 // texts that rows of a frame share
 
 // keepText keeps the text of the last cell of a column with open levels.
 func (b *FrameBuilder) keepText(j int, text string) {
-	code := &b.schema.table.cells[j]
-	if _, other := b.lookup[j][text]; code.open && !other && len(text) <= mostKept && plainText(text) {
-		one, known := b.kept[text]
-		if !known {
-			one = strings.Clone(text)
-			if b.kept == nil {
-				b.kept = map[string]string{}
-			}
-			if len(b.kept) < mostShared {
-				b.kept[one] = one
-			}
-		}
-		texts := b.cells[j].texts
-		texts[len(texts)-1] = one
+	if !b.schema.table.cells[j].open || len(text) > mostKept || !plainText(text) {
+		return
 	}
+	if _, other := b.lookup[j][text]; other {
+		return
+	}
+	one, known := b.kept[text]
+	if !known {
+		one = strings.Clone(text)
+		if b.kept == nil {
+			b.kept = map[string]string{}
+		}
+		if len(b.kept) < mostShared {
+			b.kept[one] = one
+		}
+	}
+	texts := b.cells[j].texts
+	texts[len(texts)-1] = one
 }
 
 // Recode returns the rows of a table with other levels in the columns whose levels are open; see
@@ -83,4 +86,61 @@ func (f *Frame) recoded(j int, c cells,
 		}
 	}
 	return levels
+}
+
+// OpenTexts counts the texts of each column with open levels; see [Hashed]. A record counts once in
+// each column, and a person with several rows once too, for that person's most frequent text: of
+// several such texts the first in alphabetical order. Missing values, and texts that can be no
+// level, do not count.
+//
+// Guarantee: none. The counts are private. Adding or removing a record or a person changes one
+// count of each column by 1.
+//
+// Errors: see [Recode].
+func OpenTexts(d Data) (counts []map[string]int64, err error) {
+	s := d.Schema()
+	of := make([][]string, len(s.Columns())) // by column and row
+	_, err = Recode(d, s, func(_, column int, text string, _ int) int {
+		of[column] = append(of[column], text)
+		return 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, persons := AsPersons(d)
+	for j, code := range s.table.cells {
+		if !code.open {
+			continue
+		}
+		own := map[string]int64{}
+		if persons {
+			for person := range p.Len() {
+				lo, hi := p.Span(person)
+				own[mostFrequent(of[j][lo:hi])]++
+			}
+		} else {
+			for _, text := range of[j] {
+				own[text]++
+			}
+		}
+		delete(own, "")
+		counts = append(counts, own)
+	}
+	return counts, nil
+}
+
+// mostFrequent returns "" if no row has a text.
+func mostFrequent(texts []string) (best string) {
+	times := map[string]int{}
+	for _, text := range texts {
+		if text != "" {
+			times[text]++
+		}
+	}
+	for text, n := range times {
+		if n > times[best] || n == times[best] && text < best {
+			best = text
+		}
+	}
+	return best
 }

@@ -3,6 +3,7 @@ package records_test
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -200,5 +201,48 @@ func TestOpenColumns(t *testing.T) {
 		if _, err := records.NewSchema(c); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestOpenTexts counts texts of rows, and of persons with several rows: a person counts once in
+// each column, for the most frequent text, and not at all if no row has one.
+func TestOpenTexts(t *testing.T) {
+	s := openSchema(t)
+	b, err := records.NewFrameBuilder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var persons []int
+	for person, towns := range [][]any{{"Bern", "Basel", "Bern"}, {"Chur", "Basel"}, {nil, "other"},
+		{"Bern", nil, nil, nil}, {"Basel", "Bern", "Basel", "Bern"}} {
+		for _, town := range towns {
+			persons = append(persons, person)
+			if err := b.Append(town, "no"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rows := b.Frame()
+	grouped, err := records.GroupBy(rows, persons, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofRows := map[string]int64{"Bern": 5, "Basel": 4, "Chur": 1}
+	for name, c := range map[string]struct {
+		data records.Data
+		want map[string]int64
+	}{
+		"rows":            {rows, ofRows},
+		"rows with units": {records.WithUnit(rows, "visit"), ofRows},
+		"persons":         {grouped, map[string]int64{"Bern": 2, "Basel": 2}},
+	} {
+		got, err := records.OpenTexts(c.data)
+		if err != nil || len(got) != 1 || !maps.Equal(got[0], c.want) {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
+		}
+	}
+	vectors := must(records.FromFlat(records.Interval(1, 0, 1), nil))(t)
+	if _, err := records.OpenTexts(vectors); err == nil {
+		t.Error("texts of vectors")
 	}
 }
