@@ -61,7 +61,7 @@ func (m method) candidates(domain graphical.Domain) []candidate {
 			others = append(others, a)
 		}
 	}
-	// with adds a table of other attributes, and of the label if there is one.
+	// with adds the tables of the label and of the given number of other attributes.
 	with := func(add func(...int), size int) {
 		marginal.EachGroup(len(others), size, func(group []int) {
 			list := make([]int, 0, size+1)

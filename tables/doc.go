@@ -11,14 +11,15 @@
 // bounds, on the scale on which the schema encodes them, and a code for each bound. A missing
 // value is a code. One joint release counts the codes of all columns. These counts decide how
 // codes are merged into groups. Numbers are merged into ranges that have a fraction 1/Bins of
-// the records or 2/Bins of the values; a frequent value stays alone. Rare levels are merged into
-// one group. A range exceeds twice the noise of its count. Classes are never merged. The tables of
-// two or three columns count these groups. A
-// row is generated in three steps. Its groups are drawn from the fitted model. Within each
-// group, a code is drawn by the counts of the first release. Within the first and the last group of
-// a column of numbers, codes become rarer and rarer towards the column's bound, which may be far
-// beyond all numbers. A number is then drawn within its cell. Every generated row is therefore
-// valid under the schema.
+// the records or 2/Bins of the values, and more records than twice the noise of their sum; a
+// frequent value stays alone. Rare levels are merged into one group. Classes are never merged. The
+// tables of two or three columns count these groups.
+//
+// A row is generated in three steps. Its groups are drawn from the fitted model. Within each group,
+// a code is drawn by the counts of the first release; within the first and the last range of a
+// column of numbers, codes become rarer towards the column's bound, which may be far beyond all
+// numbers. A number is then drawn within its cell. Every generated row is therefore valid under the
+// schema.
 //
 // A second joint release counts records within frequent cells of numbers, if [Common.WithinPart]
 // is not 0. A cell is frequent if its released count is four standard deviations of such counts.

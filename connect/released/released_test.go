@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +188,11 @@ func TestRefusals(t *testing.T) {
 		if _, err := released.Match(t.Context(), generator(s), []released.Table{one}, c); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
+	}
+	many := slices.Repeat([]released.Table{one}, 200)
+	if _, err := released.Match(t.Context(), generator(s), many,
+		released.Settings{Pool: 1 << 19}); err == nil {
+		t.Error("400 MB of cells: no error")
 	}
 	one.Counts[0] = -7
 	if _, err := released.Match(t.Context(), generator(s), []released.Table{one},

@@ -171,9 +171,9 @@ type Grouping struct {
 // Ordered codes are not merged either if there are at most groups/2. If there are more, each is
 // merged with its neighbours until the group has fractions f of the records and w of the ordered
 // codes with f ≥ least·√c, for the c codes in it, and f + w/2 ≥ 1/groups: the noise of a sum of c
-// counts is √c times that of one. A code with f ≥ 1/groups gets its own group, unless
-// that would leave one of its neighbours in a group below least. The last codes join the group
-// before them if they hold less than least.
+// counts is √c times that of one. A code with f ≥ 1/groups gets its own group, unless that would
+// leave one of its neighbours in a group below least. The last codes join the group before them if
+// they hold less than least.
 func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 	g := Grouping{Group: make([]uint16, a.Codes), Part: part}
 	next := func() uint16 {
