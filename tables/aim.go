@@ -27,6 +27,8 @@ import (
 // use four times the budget. The last round uses the rest of the budget. A plan with fewer rounds
 // than the default spends more of the budget on each of the first rounds.
 //
+// Columns of two values also have tables of up to eight columns; see Order.
+//
 // A number to be predicted ([records.Target]) has the part of a class: its tables have twice the
 // weight, and may have coarse groups of the other columns.
 //
@@ -46,25 +48,27 @@ import (
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
 // Differentially Private Synthetic Data", 2022. This implementation differs from the paper in
-// six ways. Values are grouped by released counts. Frequent single values within a cell of
+// seven ways. Values are grouped by released counts. Frequent single values within a cell of
 // numbers are counted. A table with the class can also be chosen with coarse groups: its few
 // cells have larger counts, which can exceed the noise. A measurement is made of equal releases,
 // so the composed events are fixed in advance. Distances are computed from rows drawn from the
-// model instead of from its exact common. Tables with the class can be measured without a
-// choice.
+// model instead of from its exact tables. Tables with the class can be measured without a
+// choice. Flags have tables of more columns.
 type AIM struct {
 	Common
 	// Rounds is the number of choices. 0 means ten per column, but at most the larger of 150 and
 	// three per column, and fewer if records are few compared with the noise.
 	Rounds int
-	Order  int // largest number of columns of a table: 2 or 3; 0 means 3
+	// Order is the largest number of columns of a table: 2 or 3. 0 means 3. With 3, columns of two
+	// values also have tables of up to eight of them, if these are at most 2,048 tables.
+	Order int
 	// ClassPart is the fraction of the budget for measurements that is spent without a choice. It
 	// is divided equally among one table for each column, which has the column and the class. A
 	// negative number means none. 0 means the default: none, or up to 0.8 if records are few
 	// compared with the noise.
 	ClassPart float64
-	// Coarse is the number of groups of a column's values in coarse common. A coarse table with the
-	// class may be chosen in place of the fine one. 0 means 5; 1 means no coarse common.
+	// Coarse is the number of groups of a column's values in coarse tables. A coarse table with the
+	// class may be chosen in place of the fine one. 0 means 5; 1 means no coarse tables.
 	Coarse int
 }
 

@@ -3,12 +3,14 @@ package tables
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
-// candidate is a table that may be measured, with one to three attributes.
+// candidate is a table that may be measured, with one to mostFlags attributes.
 type candidate struct {
 	attributes []int
 	// columns lists the attributes. With n attributes in the table, n+a means attribute a with its
@@ -47,7 +49,8 @@ func (c candidate) merged(groups []marginal.Grouping) []int32 {
 // pairs, then triples. Pairs with the class precede other pairs, and pairs of close columns precede
 // pairs of distant ones. If there are too many triples, it returns only triples with the class, or
 // none. It adds each table with the class a second time, with the coarse groups of the other
-// attributes. The list is public: it depends on the plan and on released groups.
+// attributes, and tables of more than three flags. The list is public: it depends on the plan and on
+// released groups.
 //
 // The domain must be a result of columnsOf.
 func (m method) candidates(domain graphical.Domain) []candidate {
@@ -91,7 +94,53 @@ func (m method) candidates(domain graphical.Domain) []candidate {
 	for size := 1; size < m.order && label >= 0; size++ {
 		with(l.addCoarse, size)
 	}
+	if m.order >= 3 {
+		l.addFlags()
+	}
 	return l.list
+}
+
+// mostFlags is the largest number of flags of a table, and mostFlagTables that of tables of more
+// than three flags.
+const (
+	mostFlags      = 8
+	mostFlagTables = 2048
+)
+
+// addFlags adds the tables of four and more attributes of two values each: their few cells hold what
+// tables of three columns do not show, such as a parity. If a size has too many tables, it adds only
+// those with the label, or none.
+func (l *candidateList) addFlags() {
+	var flags, others []int
+	for a := range l.method.attributes {
+		if l.domain[a] == 2 {
+			flags = append(flags, a)
+			if a != l.label {
+				others = append(others, a)
+			}
+		}
+	}
+	room := mostFlagTables
+	add := func(of []int, size int, more ...int) bool {
+		if size > len(of) || combin.GeneralizedBinomial(float64(len(of)), float64(size)) > float64(room) {
+			return false
+		}
+		marginal.EachGroup(len(of), size, func(group []int) {
+			list := slices.Clone(more)
+			for _, k := range group {
+				list = append(list, of[k])
+			}
+			slices.Sort(list)
+			l.add(list...)
+			room--
+		})
+		return true
+	}
+	for size := 4; size <= mostFlags; size++ {
+		if !add(flags, size) && len(others) < len(flags) {
+			add(others, size-1, l.label)
+		}
+	}
 }
 
 // candidateList is a list of tables of bounded size.
@@ -126,7 +175,7 @@ func (l *candidateList) addColumns(group, columns []int) {
 		len(l.list) >= mostCandidates {
 		return
 	}
-	weight := float64(len(group)) / float64(l.method.order)
+	weight := min(float64(len(group))/float64(l.method.order), 1)
 	if l.label >= 0 && !slices.Contains(group, l.label) {
 		weight /= l.method.classWeight
 	}

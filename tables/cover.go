@@ -32,7 +32,7 @@ const mostCover = leastDrawn
 
 func newCovers(domain graphical.Domain, groups []marginal.Grouping, list []candidate) covers {
 	c := covers{domain: domain, groups: groups, list: list}
-	fine := make(map[[3]int]int) // the index of each table with fine groups
+	fine := make(map[[mostFlags]int]int) // the index of each table with fine groups
 	for i, one := range list {
 		if one.fine() {
 			fine[attributeKey(one.attributes)] = i
@@ -76,8 +76,8 @@ func newCovers(domain graphical.Domain, groups []marginal.Grouping, list []candi
 	return c
 }
 
-// attributeKey identifies at most three attributes.
-func attributeKey(attributes []int) (key [3]int) {
+// attributeKey identifies the attributes of a table.
+func attributeKey(attributes []int) (key [mostFlags]int) {
 	for k, a := range attributes {
 		key[k] = a + 1
 	}

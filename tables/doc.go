@@ -21,15 +21,15 @@
 // numbers. A number is then drawn within its cell. Every generated row is therefore valid under the
 // schema.
 //
-// A second joint release counts records within frequent cells of numbers, if [Common.WithinPart]
-// is not 0. A cell is frequent if its released count is four standard deviations of such counts.
-// If the column is of whole numbers or has a step, a cell of at most 4,096 values has a count for
-// each value. Any other cell has counts of sixteen ranges of equal width. At most 60,000 counts
-// are made; the most frequent cells come first. A count that clearly exceeds its noise and its
-// neighbours is kept, so a frequent single value stays frequent. The other records of the cell are
-// divided evenly, except between halves whose counts differ clearly. A value may then have
-// probability 0, and a condition that allows no other value is rejected. Without these counts a
-// number is drawn uniformly within its cell.
+// A second joint release counts records within frequent cells of numbers, if [Common.WithinPart] is
+// not 0. A cell is frequent if its released count is four standard deviations of such counts. If
+// the column is of whole numbers or has a step, a cell of at most 4,096 values has a count for each
+// value. Any other cell has counts of sixteen ranges of equal width and of up to sixteen of its
+// roundest values. At most 60,000 counts are made; the most frequent cells come first. A count that
+// clearly exceeds its noise and its neighbours is kept, so a frequent single value stays frequent.
+// The other records of the cell are divided evenly, except between halves whose counts differ
+// clearly. A value may then have probability 0, and a condition that allows no other value is
+// rejected. Without these counts a number is drawn uniformly within its cell.
 //
 // Rows are drawn in stratified pools of 1,024 to 65,536. Every row has the distribution of the
 // model, but counts within a pool vary less than counts of independent draws.

@@ -261,8 +261,8 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 			}
 		}
 		cells := d.Cells(group)
-		if len(group) < 1 || len(group) > 3 || cells > float64(len(theta)) {
-			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers; want 1 to 3 columns",
+		if len(group) < 1 || len(group) > mostFlags || cells > float64(len(theta)) {
+			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers",
 				len(group)))
 		}
 		for _, x := range theta[:int(cells)] {

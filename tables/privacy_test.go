@@ -286,3 +286,49 @@ func worstMove(r accountant.Relation, all [][]float64) float64 {
 	}
 	return worst
 }
+
+// TestTablesOfFlagsCountARowOnce checks every candidate of a table of five flags: a row is in one
+// cell of it, and rows that differ in one of its columns are in different cells.
+func TestTablesOfFlagsCountARowOnce(t *testing.T) {
+	var columns []records.Column
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		columns = append(columns, records.Flag(name, "0", "1"))
+	}
+	s, err := records.NewSchema(columns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := methodFor(t, s, accountant.AddOrRemoveOne)
+	m.order, m.attributes = 3, marginal.AttributesIn(s, 8)
+	groups := someGroups(m.attributes)
+	list := m.candidates(columnsOf(groups))
+	if want := 5 + 10 + 10 + 5 + 1; len(list) != want {
+		t.Fatalf("%d candidates, want %d", len(list), want)
+	}
+	var rows [][]float64
+	for bits := range 32 {
+		row := make([]any, 5)
+		for k := range row {
+			row[k] = []string{"0", "1"}[bits>>k&1]
+		}
+		rows = append(rows, ofRow(t, s, row, m.counter(groups)))
+	}
+	for _, c := range list {
+		seen := map[int]int{}
+		for bits, v := range rows {
+			cell, total := -1, 0.0
+			for k, n := range v[c.first : c.first+c.cells] {
+				if total += math.Abs(n); n == 1 {
+					cell = k
+				}
+			}
+			if cell < 0 || total != 1 {
+				t.Fatalf("columns %v: row %05b counts %v", c.attributes, bits, total)
+			}
+			seen[cell]++
+		}
+		if len(seen) != c.cells {
+			t.Errorf("columns %v: rows are in %d of %d cells", c.attributes, len(seen), c.cells)
+		}
+	}
+}

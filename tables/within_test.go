@@ -230,3 +230,45 @@ func equalFrames(a, b *records.Frame) bool {
 	}
 	return true
 }
+
+// TestRoundValuesStay checks that frequent round values of a column with thousands of values in each
+// cell keep their fractions: 0, which is not a bound, and a multiple of 10,000. The seed is fixed.
+func TestRoundValuesStay(t *testing.T) {
+	s, err := records.NewSchema(records.Integer("n", -100_000, 900_000), records.Flag("f", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(9, 10))
+	rows := make([][]any, 4000)
+	for i := range rows {
+		n := rng.IntN(1_000_001) - 100_000
+		switch rng.IntN(5) {
+		case 0:
+			n = 0
+		case 1:
+			n = 350_000
+		}
+		rows[i] = []any{n, "a"}
+	}
+	f, err := records.FromValues(s, rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := withinPlan(t, s, 3, 0.05, accountant.AddOrRemoveOne)
+	g, err := p.Fit(privacytest.Seeded(t, t.Context(), 1), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts, numbers := map[float64]float64{}, drawn(t, g).Numbers(0)
+	for _, x := range numbers {
+		counts[x] += 1 / float64(len(numbers))
+	}
+	for _, x := range []float64{0, 350_000} {
+		if math.Abs(counts[x]-0.2) > 0.02 {
+			t.Errorf("%v has the fraction %v, want .2", x, counts[x])
+		}
+	}
+	if len(counts) < len(numbers)/2 {
+		t.Errorf("%d numbers have %d values", len(numbers), len(counts))
+	}
+}

@@ -170,10 +170,10 @@ type Grouping struct {
 //
 // Ordered codes are not merged either if there are at most groups/2. If there are more, each is
 // merged with its neighbours until the group has fractions f of the records and w of the ordered
-// codes with f ≥ least·√c, for the c codes in it, and f + w/2 ≥ 1/groups: the noise of a sum of c
-// counts is √c times that of one. A code with f ≥ 1/groups gets its own group, unless that would
-// leave one of its neighbours in a group below least. The last codes join the group before them if
-// they hold less than least.
+// codes with f ≥ least and f + w/2 ≥ 1/groups. A code with f ≥ 1/groups gets its own group, unless
+// that would leave one of its neighbours in a group below least. The first and the last group often
+// consist of many empty codes, and the noise of a sum of c counts is √c times that of one: they have
+// at least the fraction least·√c, or are merged with the group beside them.
 func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 	g := Grouping{Group: make([]uint16, a.Codes), Part: part}
 	next := func() uint16 {
@@ -201,23 +201,27 @@ func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 		}
 		return g
 	}
-	held, width, codes := 0.0, 0.0, 0.0
+	held, width, codes := 0.0, 0.0, 0
 	at := next()
 	for code := range ordered {
 		alone := part[code] >= 1/float64(groups)
 		if alone && held >= least {
 			at, held, width, codes = next(), 0, 0, 0
 		}
+		codes++
 		g.Group[code] = at
 		held += part[code]
 		width += 1 / float64(ordered)
-		codes++
-		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= least*math.Sqrt(codes)
+		enough := least
+		if a.Target || g.Group[code] == g.Group[0] {
+			enough *= math.Sqrt(float64(codes))
+		}
+		full := held*float64(groups)+width*float64(groups)/2 >= 1 && held >= enough
 		rest := 0.0
 		for _, p := range part[code+1 : ordered] {
 			rest += p
 		}
-		if (full || alone) && rest >= least && code+1 < ordered {
+		if (full || alone) && code+1 < ordered && rest >= least*math.Sqrt(float64(ordered-code-1)) {
 			at, held, width, codes = next(), 0, 0, 0
 		}
 	}

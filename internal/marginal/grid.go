@@ -12,6 +12,7 @@ type valueGrid struct {
 	last        float64 // number of steps from the lower to the upper bound; 0 if there is no step
 	step        float64
 	logarithmic bool
+	origin      float64 // the lower bound in steps; NaN if it is no multiple of the step
 }
 
 // gridOf returns the grid of a block of one number of a column.
@@ -24,7 +25,31 @@ func gridOf(b records.Block, c records.Column) valueGrid {
 	if math.Abs(lo) >= 1<<53 || math.Abs(hi) >= 1<<53 {
 		return valueGrid{} // the bounds of whole numbers this large are rounded
 	}
-	return valueGrid{last: math.Round((hi - lo) / step), step: step, logarithmic: c.IsLogarithmic()}
+	origin := math.Round(lo / step)
+	if math.Abs(lo/step-origin) > 1e-6 {
+		origin = math.NaN()
+	}
+	return valueGrid{math.Round((hi - lo) / step), step, c.IsLogarithmic(), origin}
+}
+
+// round returns the roundest of the values from to to−1, in steps above the lower bound: all
+// multiples of 1, 2 or 5 times a power of ten of which there are at most the given number. They are
+// first, first+every and so on. The result n is 0 if coordinates do not tell the values apart.
+func (g valueGrid) round(from, to float64, most int) (first, every float64, n int) {
+	every = 1
+	for k := 0; ; k++ {
+		first = math.Ceil((from+g.origin)/every)*every - g.origin
+		if !(first+float64(most)*every < to) {
+			break
+		}
+		every *= []float64{2, 2.5, 2}[k%3]
+	}
+	for ; first+float64(n)*every < to; n++ {
+		if k := first + float64(n)*every; g.near(float64(g.at(k))) != k {
+			return 0, 0, 0
+		}
+	}
+	return first, every, n
 }
 
 // at returns the coordinate that encodes the value k steps above the lower bound.

@@ -123,11 +123,15 @@ func CountRows(sizes []int, attributes []int, codes [][]uint16, counts []int64) 
 		for i, x := range first {
 			counts[int(x)*size+int(second[i])]++
 		}
-	default:
+	case 3:
 		second, third := codes[attributes[1]][:len(first)], codes[attributes[2]][:len(first)]
 		size, last := sizes[attributes[1]], sizes[attributes[2]]
 		for i, x := range first {
 			counts[(int(x)*size+int(second[i]))*last+int(third[i])]++
+		}
+	default:
+		for i := range first {
+			counts[cellOf(sizes, attributes, codes, i)]++
 		}
 	}
 }
@@ -145,13 +149,25 @@ func CountCells(sizes []int, attributes []int, codes [][]uint16, shares, counts 
 		for i, x := range first {
 			counts[int(x)*size+int(second[i])] += shares[i]
 		}
-	default:
+	case 3:
 		first, second, third := codes[attributes[0]], codes[attributes[1]], codes[attributes[2]]
 		size, last := sizes[attributes[1]], sizes[attributes[2]]
 		for i, x := range first {
 			counts[(int(x)*size+int(second[i]))*last+int(third[i])] += shares[i]
 		}
+	default:
+		for i, share := range shares {
+			counts[cellOf(sizes, attributes, codes, i)] += share
+		}
 	}
+}
+
+// cellOf returns the cell of row i.
+func cellOf(sizes []int, attributes []int, codes [][]uint16, i int) (cell int) {
+	for _, a := range attributes {
+		cell = cell*sizes[a] + int(codes[a][i])
+	}
+	return cell
 }
 
 // ExpectedNoise returns the expected sum of the absolute values of the noise in a table.

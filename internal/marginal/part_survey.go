@@ -98,10 +98,10 @@ func (s PartSurvey) Release(ctx context.Context, r *synth.Run, purpose string, n
 func (s PartSurvey) weights(counts []float64, std float64, known Surveyed) (weights []float64) {
 	for j, codes := range s.Division {
 		for _, code := range codes {
-			n := s.Attributes[j].partsOf(code).n
+			p := s.Attributes[j].partsOf(code)
 			total := max(known.Counts[j][code], 0)
-			weights = append(weights, partWeights(counts[:n], std, total)...)
-			counts = counts[n:]
+			weights = append(weights, partWeights(counts[:p.n], p.equal, std, total)...)
+			counts = counts[p.n:]
 		}
 	}
 	return weights

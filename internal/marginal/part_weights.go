@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -14,15 +15,24 @@ const leastBump = 3.0
 // are kept. The other records are divided between the two halves of the cell, and so on: in the
 // ratio of the counts if it differs clearly from that of the widths, otherwise in the ratio of the
 // widths. So a smooth distribution gets less noise than the counts have.
-func partWeights(counts []float64, std, total float64) []float64 {
+//
+// If equal is not 0, only the first parts have a width, and the others are single values among many.
+// Their counts are kept if they are clearly above 0.
+func partWeights(counts []float64, equal int, std, total float64) []float64 {
 	least := std * max(leastBump, math.Sqrt(2*math.Log(float64(len(counts))))+0.5)
 	weights, rest := make([]float64, len(counts)), total
+	wide := counts[:cmp.Or(equal, len(counts))]
 	var others []int
 	for i, c := range counts {
-		if c-max(around(counts, i), 0) > least {
+		expected := 0.0
+		if i < len(wide) {
+			expected = max(around(wide, i), 0)
+		}
+		switch {
+		case c-expected > least:
 			weights[i] = c
 			rest -= c
-		} else {
+		case i < len(wide):
 			others = append(others, i)
 		}
 	}

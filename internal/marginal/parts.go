@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -9,23 +10,26 @@ import (
 
 const (
 	mostSingles = 4096 // largest number of values of a cell that has a part for each of them
-	equalParts  = 16   // parts of other cells
+	equalParts  = 16   // parts of equal width of other cells
+	roundParts  = 16   // largest number of their parts of a single round value
 )
 
 // cellParts are the parts of a cell of numbers. A cell of at most mostSingles values has a part for
-// each value. Any other cell has parts of equal width.
+// each value. Any other cell has parts of equal width, and then parts of one value each for the
+// roundest values in it, which are often frequent: 0, or multiples of 1000.
 type cellParts struct {
 	attribute *Attribute
 	code      int
-	first     float64 // the first value, in steps above the lower bound, if every part is a value
-	n         int     // number of parts; less than 2 if the cell is not divided
-	singles   bool
+	n         int // number of parts; less than 2 if the cell is not divided
+	equal     int // parts of equal width, which come first
+	// The other parts are the values first, first+every and so on, in steps above the lower bound.
+	first, every float64
 }
 
 // partsOf returns the parts of a cell. They are public: they depend on the schema and on the number
 // of cells only.
 func (a *Attribute) partsOf(code int) cellParts {
-	p := cellParts{attribute: a, code: code, n: equalParts}
+	p := cellParts{attribute: a, code: code, n: equalParts, equal: equalParts}
 	last := a.Codes - 1
 	if a.Missing {
 		last--
@@ -40,8 +44,11 @@ func (a *Attribute) partsOf(code int) cellParts {
 	from := max(a.firstValue(code), 1) // the lower bound has a code of its own
 	to := a.firstValue(code + 1)
 	if to-from <= mostSingles {
-		p.first, p.n, p.singles = float64(from), int(max(to-from, 0)), true
+		p.first, p.every, p.n, p.equal = float64(from), 1, int(max(to-from, 0)), 0
+		return p
 	}
+	first, every, n := a.grid.round(float64(from), float64(to), roundParts)
+	p.first, p.every, p.n = first, every, equalParts+n
 	return p
 }
 
@@ -65,22 +72,31 @@ func (a Attribute) cell(x float64) int { return min(1+int(x*float64(a.Cells)), a
 
 // of returns the part of a coordinate in the cell. It is in range, whatever the coordinate is.
 func (p cellParts) of(x float64) int {
-	k := 0.0
-	if p.singles {
-		k = p.attribute.grid.near(x) - p.first
-	} else {
-		k = (x*float64(p.attribute.Cells) - float64(p.code-1)) * float64(p.n)
+	within := func(k float64, n int) int {
+		if !(k > 0) { // also if it is not a number
+			return 0
+		}
+		return int(min(k, float64(n-1)))
 	}
-	if !(k > 0) { // also if it is not a number
-		return 0
+	k := (p.attribute.grid.near(x) - p.first) / p.every
+	if p.equal == 0 {
+		return within(k, p.n)
 	}
-	return int(min(k, float64(p.n-1)))
+	if k == math.Floor(k) && k >= 0 && k < float64(p.n-p.equal) {
+		return p.equal + int(k)
+	}
+	return within((x*float64(p.attribute.Cells)-float64(p.code-1))*float64(p.equal), p.equal)
 }
 
-// ends returns the ends of the interval of a part, if parts are not single values.
+// value returns the coordinate of the value of a part, which is none of the parts of equal width.
+func (p cellParts) value(part int) float32 {
+	return p.attribute.grid.at(p.first + float64(part-p.equal)*p.every)
+}
+
+// ends returns the ends of a part of equal width.
 func (p cellParts) ends(part int) (from, to float64) {
 	at := func(k int) float64 {
-		return (float64(p.code-1) + float64(k)/float64(p.n)) / float64(p.attribute.Cells)
+		return (float64(p.code-1) + float64(k)/float64(p.equal)) / float64(p.attribute.Cells)
 	}
 	return at(part), at(part + 1)
 }
@@ -113,8 +129,8 @@ func (p *Parts) Within(spans []records.Span) (*Parts, float64) {
 
 // allowed returns the fraction of a part that lies in spans.
 func (p cellParts) allowed(part int, spans []records.Span) float64 {
-	if p.singles {
-		x := p.attribute.grid.at(p.first + float64(part))
+	if part >= p.equal {
+		x := p.value(part)
 		for _, s := range spans {
 			if s.Lo <= x && x <= s.Hi {
 				return 1
@@ -138,8 +154,8 @@ func (p *Parts) draw(spans []records.Span, rng *rand.Rand) float32 {
 // number returns a random number of a part: its only value, or a number that is uniform within the
 // part, or within the sections of the part that lie in spans.
 func (p cellParts) number(part int, spans []records.Span, rng *rand.Rand) float32 {
-	if p.singles {
-		return p.attribute.grid.at(p.first + float64(part))
+	if part >= p.equal {
+		return p.value(part)
 	}
 	from, to := p.ends(part)
 	if spans == nil {

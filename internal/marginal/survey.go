@@ -146,7 +146,7 @@ type Surveyed struct {
 // Attribute.Grouped.
 func (k Surveyed) Grouping(j int, a Attribute, groups int) Grouping {
 	g := a.Grouped(Simplex(k.Counts[j], k.Total), min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
-	a.thin(g)
+	a.thin(g, k.Noise[j]/k.Total)
 	return g
 }
 

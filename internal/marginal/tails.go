@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// leastTail is the smallest number of codes in a group whose records are thinned out.
-const leastTail = 4
+const (
+	leastTail = 4   // smallest number of codes in a group whose records are thinned out
+	clearCode = 3.5 // count of a code that is kept, in standard deviations of its noise
+)
 
 // thin divides the records of the first and of the last group of numbers among their codes: fewer
 // and fewer towards the end, at the rate that fits their number and the density of the group beside
 // them. The bounds of a column are often far beyond its values, and the noise of many empty cells
 // would otherwise look like a heavy tail.
-func (a Attribute) thin(g Grouping) {
+func (a Attribute) thin(g Grouping, noise float64) {
 	order := g.inOrder(a.Ordered())
 	if a.Cells == 0 || len(order) < 2 {
 		return
@@ -27,9 +29,16 @@ func (a Attribute) thin(g Grouping) {
 		if last {
 			slices.Reverse(order)
 		}
-		codes, width := slices.Clone(of[order[0]]), float64(len(of[order[1]]))
+		width := float64(len(of[order[1]]))
 		mass, density := held[order[0]], held[order[1]]/width
-		if len(codes) < leastTail || !(mass > 0) || !(density > 0) {
+		codes := slices.DeleteFunc(slices.Clone(of[order[0]]), func(code int) bool {
+			clear := g.Part[code] > clearCode*noise
+			if clear {
+				mass -= g.Part[code]
+			}
+			return clear
+		})
+		if len(codes) < leastTail || width == 1 || !(mass > 0) || !(density > 0) {
 			continue
 		}
 		if !last {
