@@ -171,9 +171,11 @@ type Grouping struct {
 // Ordered codes are not merged either if there are at most groups/2. If there are more, each is
 // merged with its neighbours until the group has fractions f of the records and w of the ordered
 // codes with f ≥ least and f + w/2 ≥ 1/groups. A code with f ≥ 1/groups gets its own group, unless
-// that would leave one of its neighbours in a group below least. The first and the last group often
-// consist of many empty codes, and the noise of a sum of c counts is √c times that of one: they have
-// at least the fraction least·√c, or are merged with the group beside them.
+// that would leave one of its neighbours in a group below least.
+//
+// The noise of a sum of c counts is √c times that of one. The first and the last group, which often
+// consist of many empty codes, and all groups of a number to be predicted therefore have at least the
+// fraction least·√c, or are merged with the group beside them.
 func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 	g := Grouping{Group: make([]uint16, a.Codes), Part: part}
 	next := func() uint16 {
