@@ -106,7 +106,7 @@ func TestPlansAreFrozen(t *testing.T) {
 	x := mix.Config{Schema: records.Image(8, 8), Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
 	a := tables.AIM{Common: tables.Common{Schema: table, Budget: b, Nominal: 1000}}
-	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000, Rule: compose.Relabel,
+	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000,
 		Features: rff.RBF{Dim: 8, Bandwidth: 1}}
 	images := records.Image(8, 8).WithLabels("a", "b")
 	u := compose.Changes{Of: m,

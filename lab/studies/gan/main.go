@@ -86,7 +86,7 @@ func train(ctx context.Context, c config, plan privgen.Plan, d data) error {
 	start := time.Now()
 	opts := []privgen.Option{privgen.OnProgress(meter.Show),
 		privgen.OnPreview(max(c.steps/8, 1), film.take)}
-	if c.labels == "" || d.public == nil {
+	if !c.keep || d.public == nil {
 		opts = append(opts, privgen.Checkpoint(checkpoint))
 	}
 	gen, err := plan.Fit(ctx, d.private, opts...)
@@ -129,7 +129,7 @@ type config struct {
 	clip, average        float64
 	groups, warm         int
 	adaptive             bool
-	labels               string
+	keep                 bool
 	share                float64
 	scale                float64
 	judge                string
@@ -189,10 +189,9 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.scale, "scale", 1,
 		"clip norm as a multiple of the public images' mean gradient norms")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
-	f.StringVar(&c.labels, "labels-by", "",
-		"spend a part of ε on a classifier of images: keep (samples with labels that it agrees with) or"+
-			" relabel (default: no classifier)")
-	f.Float64Var(&c.share, "share", 0.2, "part of ε that the classifier of -labels-by alone may cost")
+	f.BoolVar(&c.keep, "keep", false, "spend a part of ε on a classifier of images, and keep the "+
+		"samples with labels that it agrees with")
+	f.Float64Var(&c.share, "share", 0.2, "part of ε that the classifier of -keep alone may cost")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
 	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")

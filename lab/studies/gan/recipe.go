@@ -48,14 +48,10 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 
 // plan returns the plan of the chain, with a classifier if a flag asks for one.
 func (c config) plan(public *records.Table) (privgen.Plan, error) {
-	if c.labels == "" {
+	if !c.keep {
 		return c.chain(public).Plan()
 	}
-	var rule compose.Rule
-	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
-		return nil, err
-	}
-	return privgen.Compose(digits.Schema(), c.budget, compose.Labels{Of: c.chain(public), Rule: rule,
+	return privgen.Compose(digits.Schema(), c.budget, compose.Labels{Of: c.chain(public),
 		Share: c.share, Nominal: c.n, Seed: c.seed}).Plan()
 }
 
