@@ -54,7 +54,8 @@ func TestAClassThatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-// TestAnotherMarginHasAnotherAgreement checks that WithMargin measures the agreement by the new margin.
+// TestAnotherMarginHasAnotherAgreement checks that WithMargin measures the agreement by the new
+// margin.
 func TestAnotherMarginHasAnotherAgreement(t *testing.T) {
 	gen := learnt(t, &stub{}, compose.Labels{})
 	before := agreementOf(t, gen)

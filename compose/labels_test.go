@@ -190,8 +190,8 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestOtherRulesAreRefused checks that a plan that uses its classifier in another way is not read as
-// one that keeps records.
+// TestOtherRulesAreRefused checks that a plan that uses its classifier in another way is not read
+// as one that keeps records.
 func TestOtherRulesAreRefused(t *testing.T) {
 	b := budgetUnder(accountant.AddOrRemoveOne)
 	p, err := labelsOf(embedding(40), 40).PlanFor(numbers, b)

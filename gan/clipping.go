@@ -16,7 +16,6 @@ import (
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered only
-	Split  sgd.Split   `json:"split,omitempty"`
 	// Norms are the clip norms, unless Adaptive is set. For WeightsAndBiases they are the norms of the
 	// two groups, weights first. For Clustered there is one norm for each parameter block.
 	Norms []float64 `json:"norms,omitempty"`

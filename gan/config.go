@@ -263,7 +263,7 @@ func codeWidth(latent, classes int) int { return latent + classes }
 func (c Config) train() sgd.Config {
 	t := c.Train
 	if c.Clipping.on() && t.ClipNorm == 0 && t.Clip == nil {
-		t.Clip = sgd.Groups{Split: c.Clipping.Split}
+		t.Clip = sgd.Groups{}
 	}
 	return t
 }

@@ -121,7 +121,7 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 	add("hinge by blocks, warm", func(c *gan.Config) {
 		c.Loss, c.Train.NominalBatch = models.Hinge, 4
 		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, public(t, s, 9, 99), 1
-		c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Batch: 4, Split: sgd.Equal}
+		c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Batch: 4}
 	})
 	if s.IsImage() {
 		add("convolutions", func(c *gan.Config) {

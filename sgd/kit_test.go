@@ -124,7 +124,7 @@ func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 // TestUsersOptimisers: a user-defined rule gives the same parameters as the package's rule, with
 // every clipping policy, every schedule and every average.
 func TestUsersOptimisers(t *testing.T) {
-	for _, clip := range []sgd.Clip{nil, grouped(sgd.Least, 1, 2)} {
+	for _, clip := range []sgd.Clip{nil, grouped(1, 2)} {
 		for _, s := range []sgd.Schedule{{}, {Decay: sgd.Cosine, Warmup: 3}} {
 			for _, opts := range [][]sgd.Option{nil, {sgd.WithAverage(0.9)}, {sgd.WithMean(4)}} {
 				cfg := with(clip, 0.5, 12)
