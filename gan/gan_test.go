@@ -79,9 +79,8 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		c.Loss, c.Train.NominalBatch = models.Hinge, 4
 		c.Critic = models.MLP{Hidden: []int{6}, Activation: models.Tanh}
 	})
-	add("logistic, adaptive frequency", func(c *gan.Config) {
+	add("logistic", func(c *gan.Config) {
 		c.Loss, c.Train.NominalBatch, c.CriticSteps = models.Logistic, 4, 1
-		c.Frequency = gan.Frequency{Threshold: 0.99, Patience: 1}
 	})
 	add("private norm", func(c *gan.Config) {
 		c.Train.ClipNorm, c.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}

@@ -126,15 +126,14 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 // of unclipped fakes would dominate the clipped gradient of records.
 type fakeLoss struct {
 	*criticNetwork
-	rng      *rand.Rand
-	groups   func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
-	bound    float64
-	plain    bool // nothing is clipped
-	labels   []int32
-	scores   []float64
-	squares  [][]float64
-	weights  [][]float32
-	accuracy func(share float64) // receives the fraction of fakes that the critic recognised
+	rng     *rand.Rand
+	groups  func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
+	bound   float64
+	plain   bool // nothing is clipped
+	labels  []int32
+	scores  []float64
+	squares [][]float64
+	weights [][]float32
 }
 
 // AddPublicGradient adds the mean gradient of fakes.
@@ -149,13 +148,6 @@ func (f *fakeLoss) AddPublicGradient(dst device.Params) {
 		f.weigh(group, rows)
 	}
 	g.AddBlockSums(dst, f.weights)
-	known := 0
-	for _, s := range f.scores {
-		if s < 0 {
-			known++
-		}
-	}
-	f.accuracy(float64(known) / float64(rows))
 }
 
 func (f *fakeLoss) resize(rows, blocks int) {

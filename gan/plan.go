@@ -79,7 +79,7 @@ func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 
 // cloned returns a copy of the configuration that shares no slices with it.
 func (c Config) cloned() Config {
-	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
+	c.Clipping.Norms = slices.Clone(c.Clipping.Norms)
 	c.Critic, c.Generator = network.Own(c.Critic), network.Own(c.Generator)
 	return c
 }

@@ -24,10 +24,6 @@ var systems = synth.Systems{gan.System()}
 func TestPlanJSON(t *testing.T) {
 	s := records.Interval(5, 0, 1).WithLabels("a", "b")
 	for name, c := range variants(t, s, accountant.ReplaceOne) {
-		c.ClassWeights = []float64{1, 2}
-		if c.IgnoreLabels {
-			c.ClassWeights = nil
-		}
 		p := mustPlan(t, c)
 		text, err := json.Marshal(p)
 		if c.Public.Data() != nil {
@@ -138,8 +134,7 @@ func TestFileRoundTrip(t *testing.T) {
 func TestMistakesComeTogether(t *testing.T) {
 	c := small(records.Interval(5, 0, 1), 0)
 	c.Latent, c.Average, c.GeneratorBatch = 0, 1, 1
-	c.ClassWeights, c.WarmSteps = []float64{1}, 3
-	c.Frequency = gan.Frequency{Threshold: 0.5}
+	c.CriticSteps, c.WarmSteps, c.Penalty = -1, 3, -1
 	_, err := c.Plan()
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || len(joined.Unwrap()) < 6 {

@@ -19,8 +19,8 @@ import (
 //
 // Every record contributes to all groups, so parallel composition does not apply. With clip norms
 // c_j and noise of standard deviation s_j, the joint release has multiplier z = (Σ
-// (c_j/s_j)²)^(−1/2). The s_j are chosen such that z is the configured multiplier and the total noise
-// is least: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all
+// (c_j/s_j)²)^(−1/2). The s_j are chosen such that z is the configured multiplier and the total
+// noise is least: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all
 // coordinates then add up to z²(Σ c_j√d_j)². By the Cauchy–Schwarz inequality, this is never more
 // than the total for flat clipping to the norm √Σ c_j².
 //

@@ -123,7 +123,6 @@ type config struct {
 	generator            int
 	batch                float64
 	steps, criticSteps   int
-	threshold            float64
 	lr, generatorLR      float64
 	schedule             sgd.Schedule
 	clip, average        float64
@@ -172,8 +171,6 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.batch, "batch", 512, "expected number of images in a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")
 	f.IntVar(&c.criticSteps, "critic-steps", 4, "critic steps for each generator step")
-	f.Float64Var(&c.threshold, "threshold", 0,
-		"increase critic-steps until the critic has this accuracy on fakes, such as 0.6")
 	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the critic")
 	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
 		"learning rate of Adam (0.5, 0.999) for the generator")
