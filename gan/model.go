@@ -55,14 +55,6 @@ func (m *Model) Schema() records.Schema {
 	return m.config.Schema
 }
 
-// Latent returns the number of coordinates of a code, without the label.
-func (m *Model) Latent() int {
-	if m == nil {
-		return 0
-	}
-	return m.config.Latent
-}
-
 // Sampler starts a draw. All classes have the same probability. See [synth.Model].
 //
 // Errors: *param.Error for the zero value.

@@ -82,7 +82,7 @@ func TestZeroValues(t *testing.T) {
 	p, m, data := new(gan.Plan), new(gan.Model), some(t, s, 3, 1)
 	second := func(_ any, err error) error { return err }
 	_ = p.Stages()
-	_, _, _ = m.Schema(), m.Latent(), p.Total()
+	_, _ = m.Schema(), p.Total()
 	if p.String() == "" {
 		t.Error("the zero plan has no text")
 	}

@@ -69,8 +69,8 @@ func (s spectrum) lengthOf(j int) float64 {
 	return s.length(j, s.frequencies())
 }
 
-// build validates the spectrum and the record width, in addition to what k holds, and returns a map,
-// which draws its frequencies when it is first used.
+// build validates the spectrum and the record width, in addition to what k holds, and returns a
+// map, which draws its frequencies when it is first used.
 func build(k *param.Checker, of Kernel, s spectrum, in int, seed uint64) (*Map, error) {
 	if s.validate(k, in); k.Err() != nil {
 		return nil, k.Err()

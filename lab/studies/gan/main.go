@@ -175,7 +175,7 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
 		"learning rate of Adam (0.5, 0.999) for the generator")
 	f.TextVar(&c.schedule.Decay, "decay", sgd.Constant,
-		"how both learning rates fall during training: constant, cosine or inverse_sqrt")
+		"how both learning rates fall during training: constant or cosine")
 	f.Float64Var(&c.clip, "clip", 3, "clip norm of an image's gradient, without -adaptive")
 	f.Float64Var(&c.average, "average", 0.99,
 		"decay of the moving average of the generator that is released")
