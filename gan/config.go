@@ -2,6 +2,7 @@ package gan
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -162,7 +163,9 @@ func (c Config) validateNetworks() error {
 		critic, err := c.newCritic(nil)
 		k.Add(err)
 		if err == nil {
-			c.Clipping.validateBlocks(&k, critic)
+			blocks := critic.Params().Blocks()
+			k.OK(c.Clipping.K <= blocks, "gan.Clipping.K", c.Clipping.K,
+				fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
 		}
 	}
 	if c.Generator != nil {
@@ -211,7 +214,7 @@ func codeWidth(latent, classes int) int { return latent + classes }
 // train returns the critic's training configuration for package sgd.
 func (c Config) train() sgd.Config {
 	t := c.Train
-	if c.Clipping.on() && t.ClipNorm == 0 && t.Clip == nil {
+	if c.Clipping.Adaptive && t.ClipNorm == 0 && t.Clip == nil {
 		t.Clip = sgd.Groups{}
 	}
 	return t

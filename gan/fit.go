@@ -68,12 +68,9 @@ func (r *run) network(generator models.Generator) models.Network {
 		unit:  unit{Unit: network.UnitOf(r.config.Schema)}}
 	r.critics = n
 	var grouped *groupedNetwork
-	if r.config.Clipping.on() {
-		grouped = &groupedNetwork{criticNetwork: n}
+	if r.config.Clipping.Adaptive {
+		grouped = &groupedNetwork{criticNetwork: n, public: r.public}
 		r.grouped = grouped
-		if r.config.Clipping.Adaptive {
-			grouped.public = r.public
-		}
 	}
 	if r.config.Loss == models.Wasserstein {
 		if grouped != nil {

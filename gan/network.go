@@ -64,17 +64,14 @@ func (n *criticNetwork) keyed(keys []uint64, labels []int32) device.Matrix {
 // groupedNetwork is a critic with clip groups.
 type groupedNetwork struct {
 	*criticNetwork
-	public *publicRecords // nil if the norms are given
+	public *publicRecords
 	last   []sgd.Group
 }
 
-// ClipGroups returns the configured groups or, with Adaptive, groups computed from the gradients of
-// public records.
+// ClipGroups returns groups with norms computed from the gradients of public records.
 func (n *groupedNetwork) ClipGroups() []sgd.Group {
-	if n.public != nil && (n.last == nil || !n.config.Clipping.Kept) {
+	if n.last == nil || !n.config.Clipping.Kept {
 		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.criticNetwork))
-	} else if n.public == nil && n.last == nil {
-		n.last = n.config.Clipping.given(n.critic)
 	}
 	return n.last
 }

@@ -145,22 +145,20 @@ func TestMistakesComeTogether(t *testing.T) {
 		"no generator": func(c *gan.Config) { c.Generator = nil },
 		"wrong image":  func(c *gan.Config) { c.Generator = models.Generator28(32, 16) },
 		"clip and groups": func(c *gan.Config) {
-			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 1}}
+			c.Public = public(t, c.Schema, 3, 1)
+			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Adaptive: true}
 		},
-		"groups without norm": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases}
+		"groups without norms": func(c *gan.Config) {
+			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases}
 		},
-		"too few norms": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1}}
-		},
-		"norms too large together": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, K: 2,
-				Norms: []float64{0x1p60, 1, 0x1p60, 1, 1, 1}}
-		},
-		"unused norms": func(c *gan.Config) { c.Clipping.Norms = []float64{1} },
+		"kept norms of nothing": func(c *gan.Config) { c.Clipping.Kept = true },
 		"no clusters": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0,
-				gan.Clipping{Groups: gan.Clustered, Norms: []float64{1, 1, 1, 1, 1, 1}}
+			c.Public, c.Train.ClipNorm = public(t, c.Schema, 3, 1), 0
+			c.Clipping = gan.Clipping{Groups: gan.Clustered, Adaptive: true}
+		},
+		"more clusters than blocks": func(c *gan.Config) {
+			c.Public, c.Train.ClipNorm = public(t, c.Schema, 3, 1), 0
+			c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 1000, Adaptive: true}
 		},
 		"sum beside a mean": func(c *gan.Config) { c.Loss = models.Hinge },
 		"penalty on hinge": func(c *gan.Config) {

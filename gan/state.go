@@ -55,7 +55,7 @@ func (r *run) state() (*synth.File, error) {
 }
 
 // keepsGroups reports whether later steps need the clip groups of the first step.
-func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config.Clipping.Kept }
+func (r *run) keepsGroups() bool { return r.config.Clipping.Kept }
 
 // RestoreFrom reads the state of a run of the same plan.
 //

@@ -89,10 +89,11 @@ func TestPlansAreFrozen(t *testing.T) {
 	}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.Adam(1e-2)}
 	groups := train
-	groups.ClipNorm = 0
+	groups.ClipNorm, groups.Clip = 0, sgd.Groups{List: []sgd.Group{
+		{Blocks: []int{0, 2, 4}, ClipNorm: 1}, {Blocks: []int{1, 3, 5}, ClipNorm: 0.5}}}
 	g := gan.Config{Schema: records.Interval(6, 0, 1), Budget: b, Latent: 8, Train: groups,
 		Critic: models.MLP{Hidden: []int{9, 5}}, Generator: models.MLP{Hidden: []int{7}},
-		Clipping: gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.5}}}
+	}
 	d := dpgm.Config{Schema: records.Image(8, 8), Budget: b,
 		Features: rff.RBF{Dim: 20, Bandwidth: 8},
 		Cluster:  kmeans.Config{K: 3, Iterations: 3, Share: 0.2, Norm: &kmeans.DPNorm{Max: 6, Bins: 6}},
