@@ -18,14 +18,13 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Labels uses a private classifier to choose among the synthetic records of a system, or to label
-// them.
+// Labels uses a private classifier to choose among the synthetic records of a system.
 //
 // The classifier is a linear function of fixed public features, such as [rff.Scattering] of images,
 // and is trained by package sgd. The part, for example of package merf, gan or mix, draws records
-// with labels. The rule [Keep] keeps the records to which the classifier gives their own label. It
-// leaves out blends of two classes and records with a wrong label. The rule [Relabel] gives every
-// record the label that the classifier finds most probable.
+// with labels. The records to which the classifier gives their own label are kept, and the other
+// records are replaced by newly generated ones. This leaves out blends of two classes and records
+// with a wrong label. The class proportions of the part apply.
 //
 // Guarantee: neither the classifier nor the part uses the result of the other. The classifier is
 // released, so using it any number of times costs no privacy.
@@ -53,20 +52,16 @@ type Labels struct {
 	// Nominal is the approximate number of records, which must be public. It divides the classifier's
 	// sums of gradients.
 	Nominal int
-	// Rule is how the classifier is used; Keep by default.
-	Rule Rule
 	// Contrast stretches the grey levels of the synthetic images before the classifier sees them.
 	// Networks generate images that are less black and white than real ones. The drawn images are
 	// not stretched. The zero value means DefaultContrast for grey images, and
 	// Contrast{White: 1} changes nothing.
 	Contrast Contrast
-	// Margin is used by the rule Keep. The classifier's probability of a record's own label must
-	// exceed the probability of every other class by Margin, in [0, 1). The default 0 accepts the
-	// records to which the classifier gives their own label.
+	// Margin, in [0, 1), is the least difference between the classifier's probability of a kept
+	// record's own label and that of every other class. The default 0 accepts the records to which
+	// the classifier gives their own label.
 	Margin float64
-	// Tries bounds the number of records that the rule Keep generates for each returned record; 0
-	// means 20. In draws of one class by the rule Relabel, the bound is Tries times the
-	// number of classes.
+	// Tries bounds the number of records that are generated for each returned record; 0 means 20.
 	Tries int
 	// Seed is the seed of the features and of the classifier's initial weights.
 	Seed uint64
@@ -113,7 +108,7 @@ func (c Labels) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 	of := []synth.Design{c.Of}
 	k := labelsKind().begin(s, b, of)
 	c.check(&k)
-	c.checkRule(&k, "compose.Labels.", s)
+	c.checkAcceptance(&k, "compose.Labels.", s)
 	k.OK(s.Classes() > 1, "compose.Labels.PlanFor.s", described(s), "records of two classes or more")
 	if err := k.Err(); err != nil {
 		return nil, err
@@ -174,11 +169,9 @@ func (c Labels) check(k *param.Checker) {
 	k.Add(train.Validate())
 }
 
-// checkRule checks the rule, the margin and the contrast for records of a schema.
-func (c Labels) checkRule(k *param.Checker, path string, s records.Schema) {
-	k.OK(ruleNames.Known(c.Rule), path+"Rule", int(c.Rule), "Keep or Relabel")
+// checkAcceptance checks the margin and the contrast for records of a schema.
+func (c Labels) checkAcceptance(k *param.Checker, path string, s records.Schema) {
 	k.OK(c.Margin >= 0 && c.Margin < 1, path+"Margin", c.Margin, "a number in [0, 1)")
-	k.OK(c.Margin == 0 || c.Rule == Keep, path+"Margin", c.Margin, "0 unless the rule is Keep")
 	if (c.Contrast != Contrast{}) {
 		k.Add(c.Contrast.validate())
 		k.OK(s.Kind() == records.GreyImage, path+"Contrast", c.Contrast,
@@ -278,11 +271,8 @@ func (c labelling) title(of []string) string {
 }
 
 func (c labelling) notes([]synth.Plan) []string {
-	notes := []string{"labels are the classifier's, at no cost"}
-	if c.Rule == Keep {
-		notes[0] = fmt.Sprintf("records are kept if the classifier agrees with their labels; at most "+
-			"%d are generated for each, at no cost", c.Tries)
-	}
+	notes := []string{fmt.Sprintf("records are kept if the classifier agrees with their labels; "+
+		"at most %d are generated for each, at no cost", c.Tries)}
 	if to := c.contrast(); c.schema.Kind() == records.GreyImage {
 		notes = append(notes, fmt.Sprintf("the classifier sees grey levels %g and %g as black and white",
 			to.Black, to.White))
@@ -327,15 +317,25 @@ func (c labelling) fit(ctx context.Context, r *run) (*model, error) {
 type labelsJSON struct {
 	Features json.RawMessage `json:"features"`
 	Train    sgd.Config      `json:"train"`
-	Rule     Rule            `json:"rule"`
+	Rule     string          `json:"rule"` // always "keep"
 	Contrast Contrast        `json:"contrast,omitzero"`
 	Margin   float64         `json:"margin,omitempty"`
 	Tries    int             `json:"tries"`
 	Seed     uint64          `json:"seed,string"`
 }
 
+// ruleKeep is what the classifier is for, in files.
+const ruleKeep = "keep"
+
+func checkRule(rule string) error {
+	if rule != ruleKeep {
+		return synth.Malformed(fmt.Errorf("labels by the rule %.40q; want %q", rule, ruleKeep))
+	}
+	return nil
+}
+
 func (c labelling) settings() (any, error) {
-	j := labelsJSON{Train: c.Train, Rule: c.Rule, Contrast: c.Contrast,
+	j := labelsJSON{Train: c.Train, Rule: ruleKeep, Contrast: c.Contrast,
 		Margin: c.Margin, Tries: c.Tries, Seed: c.Seed}
 	var err error
 	j.Features, err = rff.MarshalFeatures(c.Features)
@@ -347,9 +347,12 @@ func readLabels(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
 	}
-	c := Labels{Of: Fixed(of[0]), Train: j.Train, Rule: j.Rule, Contrast: j.Contrast,
-		Margin: j.Margin, Tries: j.Tries, Seed: j.Seed}
-	var err error
+	c := Labels{Of: Fixed(of[0]), Train: j.Train, Contrast: j.Contrast, Margin: j.Margin,
+		Tries: j.Tries, Seed: j.Seed}
+	err := checkRule(j.Rule)
+	if err != nil {
+		return nil, err
+	}
 	if c.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)
 	}

@@ -54,11 +54,12 @@ func TestAClassThatCannotBeDrawn(t *testing.T) {
 	}
 }
 
-// TestAnotherRuleHasAnotherAgreement checks that WithRule measures the agreement by the new margin.
-func TestAnotherRuleHasAnotherAgreement(t *testing.T) {
+// TestAnotherMarginHasAnotherAgreement checks that WithMargin measures the agreement by the new
+// margin.
+func TestAnotherMarginHasAnotherAgreement(t *testing.T) {
 	gen := learnt(t, &stub{}, compose.Labels{})
 	before := agreementOf(t, gen)
-	strict, err := compose.WithRule(gen, compose.Keep, 1-1e-12)
+	strict, err := compose.WithMargin(gen, 1-1e-12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,17 +96,15 @@ func (w *wide) Sampler(d synth.Draw) (synth.Sampler, error) {
 // TestDrawsHoldWhatTheyReturn checks that the memory of a draw does not grow with the number of
 // rejected records. These would take 32 MB or more.
 func TestDrawsHoldWhatTheyReturn(t *testing.T) {
-	for _, rule := range []compose.Rule{compose.Keep, compose.Relabel} {
-		s := records.Interval(2000, 0, 1).WithLabels("low", "high")
-		w := &wide{stub: stub{schema: s}}
-		gen := learntOf(t, stubPlan(t, w, s), compose.Labels{Rule: rule, Tries: 200})
-		before := w.most
-		draw(t, gen, 20, synth.OfClass(1))
-		if w.next < 200 {
-			t.Errorf("%v: only %d draws of the other system: the test has no power", rule, w.next)
-		}
-		if grown := int64(w.most) - int64(before); grown > 8<<20 {
-			t.Errorf("%v: the heap grew by %d bytes", rule, grown)
-		}
+	s := records.Interval(2000, 0, 1).WithLabels("low", "high")
+	w := &wide{stub: stub{schema: s}}
+	gen := learntOf(t, stubPlan(t, w, s), compose.Labels{Tries: 200})
+	before := w.most
+	draw(t, gen, 20, synth.OfClass(1))
+	if w.next < 200 {
+		t.Errorf("only %d draws of the other system: the test has no power", w.next)
+	}
+	if grown := int64(w.most) - int64(before); grown > 8<<20 {
+		t.Errorf("the heap grew by %d bytes", grown)
 	}
 }

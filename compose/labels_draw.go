@@ -1,16 +1,13 @@
 package compose
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// sampler starts a draw of records with the classifier's labels.
+// sampler starts a draw of records that the classifier accepts.
 //
 // Errors: all errors of the part's Sampler.
 func (l *labelled) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
@@ -18,14 +15,7 @@ func (l *labelled) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
 	if err != nil {
 		return synth.Sampler{}, err
 	}
-	next := c.relabelled
-	switch {
-	case l.config.Rule == Keep:
-		next = c.kept
-	case d.Class >= 0:
-		next = c.named
-	}
-	return synth.Sampler{Schema: c.schema, Next: next,
+	return synth.Sampler{Schema: c.schema, Next: c.kept,
 		Unaccepted: func() int { return c.unaccepted }}, nil
 }
 
@@ -86,75 +76,6 @@ func (c *labelsDraw) generate(class, n int) (records.Data, error) {
 	return rows, err
 }
 
-// relabelled draws records of all classes and gives them the classifier's labels.
-func (c *labelsDraw) relabelled(n int) (records.Data, error) {
-	if n == 0 {
-		return records.Concat(c.schema)
-	}
-	rows, err := c.generate(-1, n)
-	if err != nil {
-		return nil, err
-	}
-	labels, _ := c.score.labels(rows, -1)
-	return withLabels(c.schema, rows, labels)
-}
-
-// named draws records of all classes and returns the records that the classifier assigns to the
-// draw's class. If the attempts run out first, it adds other records with the largest probabilities
-// of that class.
-func (c *labelsDraw) named(n int) (records.Data, error) {
-	rows, err := records.Concat(c.schema)
-	var best []place // of rows: rows assigned to the class come first
-	for try := 0; try < c.config.Tries*len(c.of) && !full(best, n); try++ {
-		if rows, best, err = c.better(rows, best, n); err != nil {
-			return nil, err
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	labels := make([]int32, rows.Len())
-	for i := range labels {
-		labels[i] = int32(c.draw.Class)
-	}
-	c.count(best)
-	return withLabels(c.schema, rows, labels)
-}
-
-// full reports whether there are n places, all of them with accepted records.
-func full(best []place, n int) bool {
-	return n == 0 || len(best) == n && best[n-1].done
-}
-
-// better generates n more records and returns the best n of these and the earlier ones. Records
-// that the classifier assigns to the draw's class come first, in the order of generation. The other
-// records follow, ordered by their probability of that class.
-func (c *labelsDraw) better(rows records.Data, best []place, n int) (records.Data, []place, error) {
-	more, err := c.generate(-1, n)
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, sure := c.score.labels(more, c.draw.Class)
-	for i, label := range labels {
-		best = append(best, place{at: int32(rows.Len() + i), margin: sure[i],
-			done: int(label) == c.draw.Class})
-	}
-	slices.SortStableFunc(best, func(a, b place) int {
-		switch {
-		case a.done && b.done:
-			return 0
-		case a.done != b.done && a.done:
-			return -1
-		case a.done != b.done:
-			return 1
-		}
-		return cmp.Compare(b.margin, a.margin)
-	})
-	best = best[:n]
-	out, err := taken(c.schema, []records.Data{rows, more}, best)
-	return out, best, err
-}
-
 // taken returns the records of the places, which are then numbered by their order.
 func taken(s records.Schema, drawn []records.Data, places []place) (records.Data, error) {
 	out, err := chosen(s, drawn, places)
@@ -162,23 +83,6 @@ func taken(s records.Schema, drawn []records.Data, places []place) (records.Data
 		places[i].at = int32(i)
 	}
 	return out, err
-}
-
-// withLabels returns copies of the records with the given labels.
-func withLabels(s records.Schema, rows records.Data, labels []int32) (records.Data, error) {
-	var b device.Batch
-	rows.Range(0, rows.Len(), &b)
-	if b.Sparse != nil {
-		return records.FromCSR(s, b.Sparse.Offsets, b.Sparse.Items, labels...)
-	}
-	flat := make([]float32, 0, b.Rows*s.Dim())
-	for i := range b.Rows {
-		flat = append(flat, b.Dense.Row(i)...)
-	}
-	if s.Kind() == records.MixedTable {
-		return records.DecodeFlat(s, flat, labels...)
-	}
-	return records.FromFlat(s, flat, labels...)
 }
 
 // A place is one record of the result: the generated record that is chosen for it so far.

@@ -75,20 +75,19 @@ func Agreement(g *synth.Generator) ([]float64, error) {
 	return slices.Clone(l.agreement), nil
 }
 
-// WithRule returns a generator of [Labels] with another rule and margin. The margin applies to the
-// rule Keep.
+// WithMargin returns a generator of [Labels] with another margin.
 //
 // Guarantee: it is computed from the released generator. Errors: *param.Error for another
-// generator, an unknown rule or a margin outside [0, 1).
-func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, error) {
-	m, l, err := releasedBy[*labelled](g, "compose.WithRule.g", labelsKind())
+// generator or a margin outside [0, 1).
+func WithMargin(g *synth.Generator, margin float64) (*synth.Generator, error) {
+	m, l, err := releasedBy[*labelled](g, "compose.WithMargin.g", labelsKind())
 	if err != nil {
 		return nil, err
 	}
 	own, out := *l, *m
-	own.config.Rule, own.config.Margin = r, margin
+	own.config.Margin = margin
 	var k param.Checker
-	own.config.checkRule(&k, "compose.WithRule: ", m.Schema())
+	own.config.checkAcceptance(&k, "compose.WithMargin: ", m.Schema())
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func WithRule(g *synth.Generator, r Rule, margin float64) (*synth.Generator, err
 type labelledJSON struct {
 	Features  json.RawMessage `json:"features"`
 	Seed      uint64          `json:"seed,string"`
-	Rule      Rule            `json:"rule"`
+	Rule      string          `json:"rule"` // always "keep"
 	Contrast  Contrast        `json:"contrast,omitzero"`
 	Margin    float64         `json:"margin,omitempty"`
 	Tries     int             `json:"tries"`
@@ -112,8 +111,8 @@ type labelledJSON struct {
 // Errors: features of a user-defined type.
 func (l *labelled) header() (any, error) {
 	c := l.config
-	j := labelledJSON{Seed: c.Seed, Rule: c.Rule, Contrast: c.Contrast,
-		Margin: c.Margin, Tries: c.Tries, Agreement: l.agreement}
+	j := labelledJSON{Seed: c.Seed, Rule: ruleKeep, Contrast: c.Contrast, Margin: c.Margin,
+		Tries: c.Tries, Agreement: l.agreement}
 	var err error
 	j.Features, err = rff.MarshalFeatures(c.Features)
 	return j, err
@@ -128,10 +127,12 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 	if err := f.Decode(&j); err != nil {
 		return nil, err
 	}
-	l := &labelled{backend: loading.Backend, config: Labels{Seed: j.Seed, Rule: j.Rule,
-		Contrast: j.Contrast, Margin: j.Margin, Tries: j.Tries, limits: loading.Limits},
-		agreement: j.Agreement}
-	var err error
+	l := &labelled{backend: loading.Backend, config: Labels{Seed: j.Seed, Contrast: j.Contrast,
+		Margin: j.Margin, Tries: j.Tries, limits: loading.Limits}, agreement: j.Agreement}
+	err := checkRule(j.Rule)
+	if err != nil {
+		return nil, err
+	}
 	if l.config.Features, err = rff.UnmarshalFeatures(j.Features); err != nil {
 		return nil, synth.Malformed(err)
 	}
@@ -152,7 +153,7 @@ func (l *labelled) check(s records.Schema) error {
 	var k param.Checker
 	const path = "compose.Labels."
 	k.OK(s.Classes() > 1, path+"Schema", described(s), "records of two classes or more")
-	l.config.checkRule(&k, path, s)
+	l.config.checkAcceptance(&k, path, s)
 	k.OK(l.config.Tries > 0 && l.config.Tries <= mostTries, path+"Tries", l.config.Tries,
 		"a positive number")
 	k.OK(len(l.agreement) == s.Classes(), path+"Agreement", len(l.agreement), "one for each class")

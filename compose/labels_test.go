@@ -150,35 +150,6 @@ func right(d *records.Table) (n int) {
 	return n
 }
 
-// TestRelabel checks that wrong labels are corrected. A draw of one class must have records of that
-// class only.
-func TestRelabel(t *testing.T) {
-	w := &stub{}
-	gen := learnt(t, w, compose.Labels{Rule: compose.Relabel})
-	of, err := compose.Part(gen, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := right(draw(t, of, 400)); got != 300 {
-		t.Errorf("the stub draws %d right labels of 400", got)
-	}
-	if got := right(draw(t, gen, 400)); got != 400 {
-		t.Errorf("%d right labels of 400", got)
-	}
-	for class := range 2 {
-		rows := draw(t, gen, 100, synth.OfClass(class))
-		if rows.Len() != 100 || right(rows) != 100 || slices.Contains(rows.Labels(), int32(1-class)) {
-			t.Errorf("%d records of class %d, %d right", rows.Len(), class, right(rows))
-		}
-	}
-	for class, want := range []float64{0.75, 0.75, 0} {
-		got := agreementOf(t, gen)[class]
-		if got < want-0.01 || got > want+0.01 {
-			t.Errorf("agreement %v in class %d", got, class)
-		}
-	}
-}
-
 // TestKeep checks that records with wrong labels are left out. The classes must have the
 // proportions of the other system.
 func TestKeep(t *testing.T) {
@@ -194,40 +165,68 @@ func TestKeep(t *testing.T) {
 	if again := draw(t, gen, 400); !slices.Equal(again.Labels(), rows.Labels()) {
 		t.Error("a seed gives two draws")
 	}
-	other, err := compose.WithRule(gen, compose.Relabel, 0)
+	for class := range 2 {
+		rows := draw(t, gen, 100, synth.OfClass(class))
+		if rows.Len() != 100 || right(rows) != 100 || slices.Contains(rows.Labels(), int32(1-class)) {
+			t.Errorf("%d records of class %d, %d right", rows.Len(), class, right(rows))
+		}
+	}
+	of, err := compose.Part(gen, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := draw(t, other, 400)
-	if right(again) != 400 || slices.Equal(again.Labels(), rows.Labels()) {
-		t.Errorf("by the other rule %d right labels of 400", right(again))
+	if got := right(draw(t, of, 400)); got != 300 {
+		t.Errorf("the stub draws %d right labels of 400", got)
+	}
+	for class, want := range []float64{0.75, 0.75, 0} {
+		got := agreementOf(t, gen)[class]
+		if got < want-0.01 || got > want+0.01 {
+			t.Errorf("agreement %v in class %d", got, class)
+		}
 	}
 	var wrong *param.Error
-	if _, err := compose.WithRule(gen, compose.Relabel, 0.5); !errors.As(err, &wrong) {
-		t.Errorf("a margin for relabelling: %v", err)
+	if _, err := compose.WithMargin(gen, 1); !errors.As(err, &wrong) {
+		t.Errorf("a margin of 1: %v", err)
+	}
+}
+
+// TestOtherRulesAreRefused checks that a plan that uses its classifier in another way is not read
+// as one that keeps records.
+func TestOtherRulesAreRefused(t *testing.T) {
+	b := budgetUnder(accountant.AddOrRemoveOne)
+	p, err := labelsOf(embedding(40), 40).PlanFor(numbers, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule, want := range map[string]error{"keep": nil, "relabel": synth.ErrFormat} {
+		other := bytes.ReplaceAll(text, []byte(`"rule":"keep"`), []byte(`"rule":"`+rule+`"`))
+		if _, err := compose.Systems(systems).ReadPlan(other); !errors.Is(err, want) {
+			t.Errorf("a plan of the rule %q: %v, want %v", rule, err, want)
+		}
 	}
 }
 
 // TestDrawsEnd checks draws of a class of which no record is accepted. They must generate exactly
 // the largest number of records that Tries allows, and return records of the requested class.
 func TestDrawsEnd(t *testing.T) {
-	for rule, most := range map[compose.Rule]int{compose.Keep: 50 * 4,
-		compose.Relabel: 50 * 4 * 3} {
-		w := &stub{}
-		gen := learnt(t, w, compose.Labels{Rule: rule, Tries: 4})
-		w.drawn = 0
-		var done synth.Accepted
-		rows := draw(t, gen, 50, synth.OfClass(2), told(&done))
-		others := slices.ContainsFunc(rows.Labels(), func(c int32) bool { return c != 2 })
-		if rows.Len() != 50 || others {
-			t.Errorf("%v: %d records, labels %v", rule, rows.Len(), rows.Labels())
-		}
-		if w.drawn != most {
-			t.Errorf("%v: %d records were generated, want %d", rule, w.drawn, most)
-		}
-		if done.Unaccepted != 50 {
-			t.Errorf("%v: %d records are unaccepted, want all 50", rule, done.Unaccepted)
-		}
+	w := &stub{}
+	gen := learnt(t, w, compose.Labels{Tries: 4})
+	w.drawn = 0
+	var done synth.Accepted
+	rows := draw(t, gen, 50, synth.OfClass(2), told(&done))
+	others := slices.ContainsFunc(rows.Labels(), func(c int32) bool { return c != 2 })
+	if rows.Len() != 50 || others {
+		t.Errorf("%d records, labels %v", rows.Len(), rows.Labels())
+	}
+	if w.drawn != 50*4 {
+		t.Errorf("%d records were generated, want %d", w.drawn, 50*4)
+	}
+	if done.Unaccepted != 50 {
+		t.Errorf("%d records are unaccepted, want all 50", done.Unaccepted)
 	}
 }
 
@@ -262,16 +261,6 @@ func TestUnacceptedRecordsAreCounted(t *testing.T) {
 			t.Errorf("%d tries: %d records of one chunk are unaccepted, want %d", tries,
 				done.Unaccepted, first)
 		}
-	}
-	var done synth.Accepted
-	gen := learnt(t, &stub{}, compose.Labels{Rule: compose.Relabel, Tries: 1})
-	if draw(t, gen, 400, told(&done)); done.Unaccepted != 0 {
-		t.Errorf("of relabelled records %d are unaccepted, want none", done.Unaccepted)
-	}
-	rows := draw(t, gen, 400, told(&done), synth.OfClass(1)) // 3 attempts have enough of the class
-	if right(rows) != 400 || done.Unaccepted != 0 {
-		t.Errorf("of one class %d are unaccepted and %d right, want 0 and 400", done.Unaccepted,
-			right(rows))
 	}
 }
 
@@ -345,13 +334,11 @@ func TestLabelsRefusals(t *testing.T) {
 		"another relation": func(c *compose.Labels) {
 			c.Of = plan(numbers, accountant.ReplaceOne)
 		},
-		"no nominal size":  func(c *compose.Labels) { c.Nominal = 0 },
-		"no features":      func(c *compose.Labels) { c.Features = nil },
-		"a share of all":   func(c *compose.Labels) { c.Share = 1 },
-		"a rule":           func(c *compose.Labels) { c.Rule = 7 },
-		"a margin":         func(c *compose.Labels) { c.Rule, c.Margin = compose.Keep, 1 },
-		"a margin of none": func(c *compose.Labels) { c.Rule, c.Margin = compose.Relabel, 0.5 },
-		"tries":            func(c *compose.Labels) { c.Tries = -1 },
+		"no nominal size": func(c *compose.Labels) { c.Nominal = 0 },
+		"no features":     func(c *compose.Labels) { c.Features = nil },
+		"a share of all":  func(c *compose.Labels) { c.Share = 1 },
+		"a margin":        func(c *compose.Labels) { c.Margin = 1 },
+		"tries":           func(c *compose.Labels) { c.Tries = -1 },
 		"features that no file holds": func(c *compose.Labels) {
 			c.Features = struct{ rff.RBF }{rff.RBF{Dim: 4, Bandwidth: 1}}
 		},
@@ -400,7 +387,7 @@ func TestContrastIsForTheClassifier(t *testing.T) {
 	agreement := map[string]bool{}
 	for _, contrast := range []compose.Contrast{{}, {White: 1}, {Black: 0.49, White: 0.5}} {
 		c := labelsOf(embedding(40), 40)
-		c.Features, c.Contrast, c.Rule = nil, contrast, compose.Relabel // of scattering
+		c.Features, c.Contrast, c.Tries = nil, contrast, 1 // of scattering
 		p, err := c.PlanFor(s, b)
 		if err != nil {
 			t.Fatal(err)

@@ -169,24 +169,6 @@ func (s *scorer) margins(data records.Data) (list []float64) {
 	return list
 }
 
-// labels returns the most probable label of each record (the first of equally probable labels). If
-// class is not negative, it also returns the margin of that class for each record.
-func (s *scorer) labels(data records.Data, class int) (labels []int32, of []float64) {
-	s.each(data, func(p []float32, _ int32) {
-		best := 0
-		for c, v := range p {
-			if v > p[best] {
-				best = c
-			}
-		}
-		labels = append(labels, int32(best))
-		if class >= 0 {
-			of = append(of, margin(p, class))
-		}
-	})
-	return labels, of
-}
-
 // margin returns p[own] minus the largest other element of p, which has at least two elements.
 func margin(p []float32, own int) float64 {
 	most := float32(-1)

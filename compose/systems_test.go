@@ -159,15 +159,13 @@ func TestContractOfRankedNetworks(t *testing.T) {
 	}))
 }
 
-// TestContractOfRelabelledGANs runs the contract suite with the other rule and another system.
-func TestContractOfRelabelledGANs(t *testing.T) {
+// TestContractOfLabelsOfGANs runs the contract suite with another system.
+func TestContractOfLabelsOfGANs(t *testing.T) {
 	if !*long {
 		t.Skip("a second suite for labels; see -long")
 	}
 	synthtest.Run(t, subject("labels", func(_ records.Schema, n int) synth.Design {
-		c := labelsOf(adversary(n), n)
-		c.Rule = compose.Relabel
-		return c
+		return labelsOf(adversary(n), n)
 	}))
 }
 

@@ -407,9 +407,6 @@ func TestHostileStates(t *testing.T) {
 		}
 	}
 	fit("unchanged", func(map[string]any, []synth.Section) {})
-	pace := func(key string, v any) func(map[string]any, []synth.Section) {
-		return func(s map[string]any, _ []synth.Section) { s["pace"].(map[string]any)[key] = v }
-	}
 	groups := func(list any) func(map[string]any, []synth.Section) {
 		return func(s map[string]any, _ []synth.Section) { s["groups"] = list }
 	}
@@ -417,9 +414,6 @@ func TestHostileStates(t *testing.T) {
 		return map[string]any{"blocks": blocks, "clip_norm": norm}
 	}
 	for name, change := range map[string]func(map[string]any, []synth.Section){
-		"no steps":       pace("critic", 0),
-		"negative steps": pace("since", -1),
-		"sure accuracy":  pace("accuracy", 1.5),
 		"done before":    func(s map[string]any, _ []synth.Section) { s["done"] = 7 },
 		"undone":         func(s map[string]any, _ []synth.Section) { s["done"] = -1 },
 		"unlearned":      func(s map[string]any, _ []synth.Section) { s["learned"] = -1 },

@@ -1,7 +1,6 @@
 package gan
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -10,20 +9,16 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Clipping describes clipping of the critic's gradients by groups of parameters, to norms computed
-// from public records, or both. With the zero value, Train's clip is used; otherwise Train must
-// have no clip.
+// Clipping describes clipping of the critic's gradients, as a whole or by groups of parameters, to
+// norms computed from public records. With the zero value, Train's clip is used, which may be
+// [sgd.Groups] with norms of their own; otherwise Train must have no clip.
 type Clipping struct {
 	Groups GroupMethod `json:"groups,omitempty"`
 	K      int         `json:"k,omitempty"` // number of groups, for Clustered only
-	Split  sgd.Split   `json:"split,omitempty"`
-	// Norms are the clip norms, unless Adaptive is set. For WeightsAndBiases they are the norms of the
-	// two groups, weights first. For Clustered there is one norm for each parameter block.
-	Norms []float64 `json:"norms,omitempty"`
 	// Adaptive computes clip norms in every step: Scale times the mean gradient norms of Batch public
 	// records.
 	Adaptive bool    `json:"adaptive,omitempty"`
-	Kept     bool    `json:"kept,omitempty"`  // with Adaptive: use the first step's norms always
+	Kept     bool    `json:"kept,omitempty"`  // use the first step's norms always
 	Scale    float64 `json:"scale,omitempty"` // 0 means 1
 	Batch    int     `json:"batch,omitempty"` // 0 means 64
 }
@@ -56,9 +51,6 @@ func (g GroupMethod) MarshalText() ([]byte, error) { return groupNames.Marshal(g
 // Errors: *[param.Error] for any other text, listing the accepted names.
 func (g *GroupMethod) UnmarshalText(text []byte) error { return groupNames.Unmarshal(text, g) }
 
-// on reports whether Clipping replaces Train's clip.
-func (c Clipping) on() bool { return c.Groups != Whole || c.Adaptive }
-
 func (c Clipping) validate(k *param.Checker, all Config) {
 	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups,
 		"Whole, WeightsAndBiases or Clustered")
@@ -68,45 +60,13 @@ func (c Clipping) validate(k *param.Checker, all Config) {
 		"a positive number up to 1e9, or zero for 1")
 	k.OK(c.Batch > 0 && c.Batch <= maxBatch, "gan.Clipping.Batch", c.Batch,
 		"a positive number up to 2^20, or zero for the default")
-	if !c.on() {
-		k.OK(c.Norms == nil, "gan.Clipping.Norms", c.Norms, "none: Train's clip is used")
-		return
-	}
-	k.OK(all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm", all.Train.ClipNorm,
-		"zero, and no Clip, because Clipping is set")
-	k.OK(!c.Kept || c.Adaptive, "gan.Clipping.Kept", c.Kept, "false, unless norms are Adaptive")
-	k.OK(c.Adaptive == (c.Norms == nil), "gan.Clipping.Norms", c.Norms,
-		"clip norms, unless they are Adaptive")
-	for i, x := range c.Norms {
-		k.OK(x >= smallestNorm && x <= largestNorm, fmt.Sprintf("gan.Clipping.Norms[%d]", i), x,
-			"a number in [2^-60, 2^60]")
-	}
+	k.OK(c.Adaptive || c.Groups == Whole && !c.Kept, "gan.Clipping.Adaptive", false,
+		"true: groups and Kept are for norms of public records")
+	k.OK(!c.Adaptive || all.Train.ClipNorm == 0 && all.Train.Clip == nil, "sgd.Config.ClipNorm",
+		all.Train.ClipNorm, "zero, and no Clip, because Clipping is set")
 }
 
 const smallestNorm, largestNorm = 0x1p-60, 0x1p60
-
-// validateBlocks checks the settings that depend on the critic.
-func (c Clipping) validateBlocks(k *param.Checker, critic models.Critic) {
-	blocks := critic.Params().Blocks()
-	k.OK(c.K <= blocks, "gan.Clipping.K", c.K,
-		fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
-	if c.Norms == nil {
-		return
-	}
-	want := blocks
-	if c.Groups == WeightsAndBiases {
-		want = 2
-	}
-	k.OK(len(c.Norms) == want, "gan.Clipping.Norms", fmt.Sprintf("%d norms", len(c.Norms)),
-		fmt.Sprintf("%d norms", want))
-	if len(c.Norms) != want || c.K > blocks {
-		return
-	}
-	for _, g := range c.given(critic) {
-		k.OK(g.ClipNorm <= largestNorm, "gan.Clipping.Norms", g.ClipNorm,
-			"norms whose root sum of squares is at most 2^60 in each group")
-	}
-}
 
 // groups divides the blocks of a critic into groups, given the clip norm of each block.
 func (c Clipping) groups(critic models.Critic, norms []float64) []sgd.Group {
@@ -176,20 +136,6 @@ func cluster(groups []sgd.Group, k int) []sgd.Group {
 		list = append(list[:second], list[second+1:]...)
 	}
 	return list
-}
-
-// given returns the groups with the configuration's clip norms.
-func (c Clipping) given(critic models.Critic) []sgd.Group {
-	norms := c.Norms
-	if c.Groups == WeightsAndBiases { // Norms has one norm for each group
-		norms = make([]float64, critic.Params().Blocks())
-		list := c.groups(critic, norms)
-		for j := range list {
-			list[j].ClipNorm = c.Norms[j]
-		}
-		return list
-	}
-	return c.groups(critic, norms)
 }
 
 // floored computes clip norms from norms of public gradients. It replaces norms that are not finite

@@ -3,7 +3,6 @@ package gan
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -40,8 +39,7 @@ type Config struct {
 
 	// CriticSteps is the number of critic steps per generator step; 0 means 4, as in the paper. With
 	// noise, tens or even hundreds of critic steps can be useful.
-	CriticSteps int       `json:"critic_steps"`
-	Frequency   Frequency `json:"frequency,omitzero"` // increases CriticSteps
+	CriticSteps int `json:"critic_steps"`
 
 	// GeneratorBatch is the number of fakes of a generator step; 0 means 64.
 	GeneratorBatch     int           `json:"generator_batch"`
@@ -53,9 +51,6 @@ type Config struct {
 	// IgnoreLabels ignores the labels of labelled records. The networks do not see them, and synthetic
 	// records have no labels.
 	IgnoreLabels bool `json:"ignore_labels,omitempty"`
-	// ClassWeights are the public probabilities with which classes are generated; nil means equal
-	// probabilities. The class frequencies of the records are private.
-	ClassWeights []float64 `json:"class_weights,omitempty"`
 
 	// Public are public records of the same schema. It is an error if they are known to be the private
 	// records (see [records.Public.Overlaps]).
@@ -71,27 +66,12 @@ type Config struct {
 	choices defaults.Choices // the choices that the default rules made
 }
 
-// Frequency increases the number of critic steps per generator step while the critic recognises
-// fakes poorly. The number increases to the next of 1, 2, 5, 10, 20, 50, … under two conditions. It
-// has been used for Patience generator steps, and the critic's accuracy on fakes does not exceed
-// Threshold. The accuracy is a moving average. Frequency uses only fakes, which are public. The
-// total number of critic steps is still Train.Steps. The zero value keeps CriticSteps constant.
-//
-// Source: Bie, Kamath and Zhang, "Private GANs, Revisited", 2023, section 4.
-type Frequency struct {
-	Threshold float64 `json:"threshold"`          // for example 0.6, or 0.7 with much noise
-	Patience  int     `json:"patience,omitempty"` // 0 means the source's 200
-}
-
 // withDefaults sets zero fields to the defaults that the fields' comments state.
 func (c Config) withDefaults() Config {
 	c.CriticSteps, c.GeneratorBatch = cmp.Or(c.CriticSteps, 4), cmp.Or(c.GeneratorBatch, 64)
 	c.Train.MicroBatch = cmp.Or(c.Train.MicroBatch, 256)
 	c.Clipping.Batch, c.Clipping.Scale = cmp.Or(c.Clipping.Batch, 64), cmp.Or(c.Clipping.Scale, 1)
 	c.GeneratorOptimizer = cmp.Or(c.GeneratorOptimizer, c.Train.Optimizer)
-	if c.Frequency.Threshold != 0 {
-		c.Frequency.Patience = cmp.Or(c.Frequency.Patience, 200)
-	}
 	if c.Penalty == 0 && c.Loss == models.Wasserstein {
 		c.Penalty = 10
 	}
@@ -115,7 +95,6 @@ func (c Config) validate() error {
 		"vectors, images or sets; packages tables and merf have systems for tables")
 	k.Add(c.validateTrain())
 	c.validateNumbers(&k)
-	c.validateLabels(&k)
 	c.validatePublic(&k)
 	if k.Err() == nil {
 		k.Add(c.validateNetworks())
@@ -156,35 +135,6 @@ func (c Config) validateNumbers(k *param.Checker) {
 		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
 			"a positive public number, so that the loss of records is a mean, like the loss of fakes")
 	}
-	c.Frequency.validate(k, c.Loss)
-}
-
-func (f Frequency) validate(k *param.Checker, loss models.CriticLoss) {
-	if f == (Frequency{}) {
-		return
-	}
-	k.OK(f.Threshold > 0 && f.Threshold < 1, "gan.Config.Frequency.Threshold", f.Threshold,
-		"an accuracy in (0, 1)")
-	k.OK(f.Patience > 0, "gan.Config.Frequency.Patience", f.Patience,
-		"a positive number of generator steps, or zero for the default")
-	k.OK(loss != models.Wasserstein, "gan.Config.Frequency", loss,
-		"Logistic or Hinge, because Wasserstein scores have no threshold and so no accuracy")
-}
-
-func (c Config) validateLabels(k *param.Checker) {
-	if c.ClassWeights == nil {
-		return
-	}
-	k.OK(len(c.ClassWeights) == c.classes(), "gan.Config.ClassWeights", len(c.ClassWeights),
-		fmt.Sprintf("a weight for each of %d classes", c.classes()))
-	total := 0.0
-	for i, w := range c.ClassWeights {
-		k.OK(w >= 0 && !math.IsInf(w, 0), fmt.Sprintf("gan.Config.ClassWeights[%d]", i), w,
-			"a finite number, zero or more")
-		total += w
-	}
-	k.OK(total > 0 && !math.IsInf(total, 0), "gan.Config.ClassWeights", total,
-		"a positive finite sum")
 }
 
 func (c Config) validatePublic(k *param.Checker) {
@@ -213,7 +163,9 @@ func (c Config) validateNetworks() error {
 		critic, err := c.newCritic(nil)
 		k.Add(err)
 		if err == nil {
-			c.Clipping.validateBlocks(&k, critic)
+			blocks := critic.Params().Blocks()
+			k.OK(c.Clipping.K <= blocks, "gan.Clipping.K", c.Clipping.K,
+				fmt.Sprintf("at most the critic's %d parameter blocks", blocks))
 		}
 	}
 	if c.Generator != nil {
@@ -262,8 +214,8 @@ func codeWidth(latent, classes int) int { return latent + classes }
 // train returns the critic's training configuration for package sgd.
 func (c Config) train() sgd.Config {
 	t := c.Train
-	if c.Clipping.on() && t.ClipNorm == 0 && t.Clip == nil {
-		t.Clip = sgd.Groups{Split: c.Clipping.Split}
+	if c.Clipping.Adaptive && t.ClipNorm == 0 && t.Clip == nil {
+		t.Clip = sgd.Groups{}
 	}
 	return t
 }

@@ -74,7 +74,7 @@ func (c *Config) chooseTraining(t defaults.Task) {
 	defaults.Fill(&c.choices, &c.Train.SamplingProbability, t.Rate(batch),
 		"Train.SamplingProbability",
 		fmt.Sprintf("batches of %.0f: larger ones take more time, smaller ones add noise", batch))
-	if c.Train.ClipNorm == 0 && !c.Clipping.on() {
+	if c.Train.ClipNorm == 0 && !c.Clipping.Adaptive {
 		defaults.Fill[sgd.Clip](&c.choices, &c.Train.Clip, sgd.Normalize{}, "Train.Clip",
 			"needs no clip norm")
 	}

@@ -16,7 +16,6 @@ type modelHeader struct {
 	Generator    json.RawMessage `json:"generator"`
 	Latent       int             `json:"latent"`
 	IgnoreLabels bool            `json:"ignore_labels,omitempty"`
-	ClassWeights []float64       `json:"class_weights,omitempty"`
 }
 
 // Encode returns a file that contains released state and nothing else.
@@ -31,7 +30,7 @@ func (m *Model) Encode() (*synth.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels, c.ClassWeights}
+	h := modelHeader{c.Schema, arch, c.Latent, c.IgnoreLabels}
 	return synth.NewFile(h, network.Parts(m.backend, m.net)...)
 }
 
@@ -48,8 +47,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
-	c := Config{Schema: h.Schema, Generator: arch, Latent: h.Latent, IgnoreLabels: h.IgnoreLabels,
-		ClassWeights: h.ClassWeights}
+	c := Config{Schema: h.Schema, Generator: arch, Latent: h.Latent, IgnoreLabels: h.IgnoreLabels}
 	if err := c.checkReleased(); err != nil {
 		return nil, synth.Malformed(err)
 	}
@@ -68,6 +66,5 @@ func (c Config) checkReleased() error {
 	}
 	var k param.Checker
 	c.validateLatent(&k)
-	c.validateLabels(&k)
 	return k.Err()
 }

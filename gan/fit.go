@@ -26,7 +26,6 @@ type run struct {
 	grouped *groupedNetwork
 	trainer *sgd.Trainer
 	public  *publicRecords
-	pace    pace
 	learner *learner
 	critics *criticNetwork
 	done    int          // critic steps taken
@@ -36,8 +35,7 @@ type run struct {
 
 // newRun builds all parts of a run. Its errors depend on public facts only.
 func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
-	r := &run{Run: on, config: c, source: rand.NewPCG(c.Seed, 0x67616e),
-		pace: pace{rule: c.Frequency, Critic: c.CriticSteps}}
+	r := &run{Run: on, config: c, source: rand.NewPCG(c.Seed, 0x67616e)}
 	r.rng = rand.New(r.source)
 	if r.critic, err = c.newCritic(on.Backend); err != nil {
 		return nil, err
@@ -70,12 +68,9 @@ func (r *run) network(generator models.Generator) models.Network {
 		unit:  unit{Unit: network.UnitOf(r.config.Schema)}}
 	r.critics = n
 	var grouped *groupedNetwork
-	if r.config.Clipping.on() {
-		grouped = &groupedNetwork{criticNetwork: n}
+	if r.config.Clipping.Adaptive {
+		grouped = &groupedNetwork{criticNetwork: n, public: r.public}
 		r.grouped = grouped
-		if r.config.Clipping.Adaptive {
-			grouped.public = r.public
-		}
 	}
 	if r.config.Loss == models.Wasserstein {
 		if grouped != nil {
@@ -84,7 +79,7 @@ func (r *run) network(generator models.Generator) models.Network {
 		return n
 	}
 	r.loss = &fakeLoss{criticNetwork: n, rng: r.rng,
-		bound: firstBound(r.config.Train), accuracy: r.pace.note}
+		bound: firstBound(r.config.Train)}
 	if own, ok := r.config.Train.Clip.(sgd.Groups); ok && grouped == nil {
 		r.loss.groups = func() []sgd.Group { return own.List }
 	}
@@ -147,7 +142,7 @@ func (r *run) steps(ctx context.Context) error {
 		if r.loss != nil {
 			r.loss.bound = step.ClipNorm
 		}
-		if r.pace.due() {
+		if r.done%r.config.CriticSteps == 0 {
 			r.learner.step(r.rng)
 		}
 		r.Report(PurposeCritic, step.Number, step.Of)
@@ -202,7 +197,7 @@ func (r *run) publicStep(descent *sgd.Descent, sum device.Params, grad, params [
 // records either.
 func (f *fakeLoss) addPlain(dst device.Params) {
 	was := *f
-	f.groups, f.bound, f.plain, f.accuracy = nil, largestNorm, true, func(float64) {}
+	f.groups, f.bound, f.plain = nil, largestNorm, true
 	f.AddPublicGradient(dst)
-	f.groups, f.bound, f.plain, f.accuracy = was.groups, was.bound, was.plain, was.accuracy
+	f.groups, f.bound, f.plain = was.groups, was.bound, was.plain
 }

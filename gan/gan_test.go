@@ -66,6 +66,13 @@ func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	return data
 }
 
+// weightsAndBiases returns two groups of an MLP with two hidden layers, whose blocks are weights and
+// biases in turn.
+func weightsAndBiases(weights, biases float64) sgd.Groups {
+	return sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 2, 4}, ClipNorm: weights},
+		{Blocks: []int{1, 3, 5}, ClipNorm: biases}}}
+}
+
 // variants returns configurations, by name, that cover everything the guarantee depends on.
 func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]gan.Config {
 	out := map[string]gan.Config{}
@@ -79,9 +86,8 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		c.Loss, c.Train.NominalBatch = models.Hinge, 4
 		c.Critic = models.MLP{Hidden: []int{6}, Activation: models.Tanh}
 	})
-	add("logistic, adaptive frequency", func(c *gan.Config) {
+	add("logistic", func(c *gan.Config) {
 		c.Loss, c.Train.NominalBatch, c.CriticSteps = models.Logistic, 4, 1
-		c.Frequency = gan.Frequency{Threshold: 0.99, Patience: 1}
 	})
 	add("private norm", func(c *gan.Config) {
 		c.Train.ClipNorm, c.Train.Clip = 0, sgd.DPNorm{MaxNorm: 10, Bins: 8, NoiseMultiplier: 4}
@@ -98,13 +104,11 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 		c.Train.ClipNorm, c.Train.Clip, c.Train.NominalBatch, c.Loss = 0, sgd.Normalize{}, 4, models.Hinge
 	})
 	add("weights and biases", func(c *gan.Config) {
-		c.Train.ClipNorm = 0
-		c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.1}}
+		c.Train.ClipNorm, c.Train.Clip = 0, weightsAndBiases(1, 0.1)
 	})
 	add("smooth, weights and biases", func(c *gan.Config) {
 		c.Critic = models.MLP{Hidden: []int{6, 5}, Activation: models.Softplus}
-		c.Train.ClipNorm = 0
-		c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.1}}
+		c.Train.ClipNorm, c.Train.Clip = 0, weightsAndBiases(1, 0.1)
 	})
 	add("averaged, labels left out", func(c *gan.Config) { c.Average, c.IgnoreLabels = 0.9, true })
 	if s.Sparse() {
@@ -121,7 +125,7 @@ func variants(t testing.TB, s records.Schema, r accountant.Relation) map[string]
 	add("hinge by blocks, warm", func(c *gan.Config) {
 		c.Loss, c.Train.NominalBatch = models.Hinge, 4
 		c.Train.ClipNorm, c.Public, c.WarmSteps = 0, public(t, s, 9, 99), 1
-		c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Batch: 4, Split: sgd.Equal}
+		c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Batch: 4}
 	})
 	if s.IsImage() {
 		add("convolutions", func(c *gan.Config) {

@@ -8,17 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// newMaker returns a maker that generates fakes with net. It draws classes with public or released
-// probabilities.
+// newMaker returns a maker that generates fakes with net. All classes have the same probability:
+// the class frequencies of the records are private.
 func newMaker(be device.Backend, net models.Generator, c Config) *network.Maker {
 	return &network.Maker{Codes: network.Codes{Backend: be, Latent: c.Latent, Classes: c.classes()},
-		Net: net, Choice: choiceOf(c, c.ClassWeights)}
-}
-
-// choiceOf returns the distribution of classes, which is uniform if weights is nil.
-func choiceOf(c Config, weights []float64) network.Choice {
-	if weights == nil {
-		weights = slices.Repeat([]float64{1}, c.classes())
-	}
-	return network.NewChoice(weights)
+		Net: net, Choice: network.NewChoice(slices.Repeat([]float64{1}, c.classes()))}
 }

@@ -14,7 +14,7 @@ import (
 // A Model is the released generator: its network and nothing else. Using it costs no privacy. It is
 // safe for concurrent use. See [synth.Model].
 type Model struct {
-	config  Config // Schema, Generator, Latent, IgnoreLabels and ClassWeights only
+	config  Config // Schema, Generator, Latent, and IgnoreLabels only
 	backend device.Backend
 	net     models.Generator
 }
@@ -32,7 +32,7 @@ func (r *run) model() (synth.Model, error) {
 	}
 	c := r.config
 	return &Model{config: Config{Schema: c.Schema, Generator: c.Generator, Latent: c.Latent,
-		IgnoreLabels: c.IgnoreLabels, ClassWeights: c.ClassWeights}, backend: be, net: net}, nil
+		IgnoreLabels: c.IgnoreLabels}, backend: be, net: net}, nil
 }
 
 // made returns an error for the zero value.
@@ -55,15 +55,7 @@ func (m *Model) Schema() records.Schema {
 	return m.config.Schema
 }
 
-// Latent returns the number of coordinates of a code, without the label.
-func (m *Model) Latent() int {
-	if m == nil {
-		return 0
-	}
-	return m.config.Latent
-}
-
-// Sampler starts a draw. Classes are drawn with ClassWeights. See [synth.Model].
+// Sampler starts a draw. All classes have the same probability. See [synth.Model].
 //
 // Errors: *param.Error for the zero value.
 func (m *Model) Sampler(d synth.Draw) (synth.Sampler, error) {

@@ -64,17 +64,14 @@ func (n *criticNetwork) keyed(keys []uint64, labels []int32) device.Matrix {
 // groupedNetwork is a critic with clip groups.
 type groupedNetwork struct {
 	*criticNetwork
-	public *publicRecords // nil if the norms are given
+	public *publicRecords
 	last   []sgd.Group
 }
 
-// ClipGroups returns the configured groups or, with Adaptive, groups computed from the gradients of
-// public records.
+// ClipGroups returns groups with norms computed from the gradients of public records.
 func (n *groupedNetwork) ClipGroups() []sgd.Group {
-	if n.public != nil && (n.last == nil || !n.config.Clipping.Kept) {
+	if n.last == nil || !n.config.Clipping.Kept {
 		n.last = n.config.Clipping.groups(n.critic, n.public.norms(n.criticNetwork))
-	} else if n.public == nil && n.last == nil {
-		n.last = n.config.Clipping.given(n.critic)
 	}
 	return n.last
 }
@@ -126,15 +123,14 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 // of unclipped fakes would dominate the clipped gradient of records.
 type fakeLoss struct {
 	*criticNetwork
-	rng      *rand.Rand
-	groups   func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
-	bound    float64
-	plain    bool // nothing is clipped
-	labels   []int32
-	scores   []float64
-	squares  [][]float64
-	weights  [][]float32
-	accuracy func(share float64) // receives the fraction of fakes that the critic recognised
+	rng     *rand.Rand
+	groups  func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
+	bound   float64
+	plain   bool // nothing is clipped
+	labels  []int32
+	scores  []float64
+	squares [][]float64
+	weights [][]float32
 }
 
 // AddPublicGradient adds the mean gradient of fakes.
@@ -149,13 +145,6 @@ func (f *fakeLoss) AddPublicGradient(dst device.Params) {
 		f.weigh(group, rows)
 	}
 	g.AddBlockSums(dst, f.weights)
-	known := 0
-	for _, s := range f.scores {
-		if s < 0 {
-			known++
-		}
-	}
-	f.accuracy(float64(known) / float64(rows))
 }
 
 func (f *fakeLoss) resize(rows, blocks int) {

@@ -79,33 +79,6 @@ func TestFloored(t *testing.T) {
 	}
 }
 
-func TestFrequency(t *testing.T) {
-	p := pace{rule: Frequency{Threshold: 0.6, Patience: 3}, Critic: 1}
-	var rates []int
-	for range 60 {
-		p.note(0.5) // the critic does not recognise fakes
-		if p.due() {
-			rates = append(rates, p.Critic)
-		}
-	}
-	if !slices.Equal(rates[:9], []int{1, 1, 2, 2, 2, 5, 5, 5, 10}) {
-		t.Errorf("critic steps per generator step are %v, want 1, 1, 2, 2, 2, 5, 5, 5, 10, …", rates)
-	}
-	q := pace{rule: Frequency{Threshold: 0.6, Patience: 3}, Critic: 1}
-	for range 60 {
-		q.note(0.9)
-		q.due()
-	}
-	if q.Critic != 1 {
-		t.Errorf("a critic that recognises fakes takes %d steps per generator step, want 1", q.Critic)
-	}
-	for n, want := range map[int]int{1: 2, 4: 5, 5: 10, 200: 500} {
-		if got := nextRate(n); got != want {
-			t.Errorf("nextRate(%d) = %d, want %d", n, got, want)
-		}
-	}
-}
-
 // TestFakesBelongToRecords checks that a record's fake depends only on its key and its label.
 func TestFakesBelongToRecords(t *testing.T) {
 	c := Config{Latent: 3}

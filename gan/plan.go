@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
@@ -79,8 +78,8 @@ func (c Config) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 
 // cloned returns a copy of the configuration that shares no slices with it.
 func (c Config) cloned() Config {
-	c.ClassWeights, c.Clipping.Norms = slices.Clone(c.ClassWeights), slices.Clone(c.Clipping.Norms)
 	c.Critic, c.Generator = network.Own(c.Critic), network.Own(c.Generator)
+	c.Train.Clip = network.Own(c.Train.Clip)
 	return c
 }
 

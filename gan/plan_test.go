@@ -24,10 +24,6 @@ var systems = synth.Systems{gan.System()}
 func TestPlanJSON(t *testing.T) {
 	s := records.Interval(5, 0, 1).WithLabels("a", "b")
 	for name, c := range variants(t, s, accountant.ReplaceOne) {
-		c.ClassWeights = []float64{1, 2}
-		if c.IgnoreLabels {
-			c.ClassWeights = nil
-		}
 		p := mustPlan(t, c)
 		text, err := json.Marshal(p)
 		if c.Public.Data() != nil {
@@ -86,7 +82,7 @@ func TestZeroValues(t *testing.T) {
 	p, m, data := new(gan.Plan), new(gan.Model), some(t, s, 3, 1)
 	second := func(_ any, err error) error { return err }
 	_ = p.Stages()
-	_, _, _ = m.Schema(), m.Latent(), p.Total()
+	_, _ = m.Schema(), p.Total()
 	if p.String() == "" {
 		t.Error("the zero plan has no text")
 	}
@@ -138,8 +134,7 @@ func TestFileRoundTrip(t *testing.T) {
 func TestMistakesComeTogether(t *testing.T) {
 	c := small(records.Interval(5, 0, 1), 0)
 	c.Latent, c.Average, c.GeneratorBatch = 0, 1, 1
-	c.ClassWeights, c.WarmSteps = []float64{1}, 3
-	c.Frequency = gan.Frequency{Threshold: 0.5}
+	c.CriticSteps, c.WarmSteps, c.Penalty = -1, 3, -1
 	_, err := c.Plan()
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || len(joined.Unwrap()) < 6 {
@@ -150,22 +145,20 @@ func TestMistakesComeTogether(t *testing.T) {
 		"no generator": func(c *gan.Config) { c.Generator = nil },
 		"wrong image":  func(c *gan.Config) { c.Generator = models.Generator28(32, 16) },
 		"clip and groups": func(c *gan.Config) {
-			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 1}}
+			c.Public = public(t, c.Schema, 3, 1)
+			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Adaptive: true}
 		},
-		"groups without norm": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases}
+		"groups without norms": func(c *gan.Config) {
+			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases}
 		},
-		"too few norms": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1}}
-		},
-		"norms too large together": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0, gan.Clipping{Groups: gan.Clustered, K: 2,
-				Norms: []float64{0x1p60, 1, 0x1p60, 1, 1, 1}}
-		},
-		"unused norms": func(c *gan.Config) { c.Clipping.Norms = []float64{1} },
+		"kept norms of nothing": func(c *gan.Config) { c.Clipping.Kept = true },
 		"no clusters": func(c *gan.Config) {
-			c.Train.ClipNorm, c.Clipping = 0,
-				gan.Clipping{Groups: gan.Clustered, Norms: []float64{1, 1, 1, 1, 1, 1}}
+			c.Public, c.Train.ClipNorm = public(t, c.Schema, 3, 1), 0
+			c.Clipping = gan.Clipping{Groups: gan.Clustered, Adaptive: true}
+		},
+		"more clusters than blocks": func(c *gan.Config) {
+			c.Public, c.Train.ClipNorm = public(t, c.Schema, 3, 1), 0
+			c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 1000, Adaptive: true}
 		},
 		"sum beside a mean": func(c *gan.Config) { c.Loss = models.Hinge },
 		"penalty on hinge": func(c *gan.Config) {

@@ -1,6 +1,7 @@
 package gan
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
@@ -13,12 +14,13 @@ import (
 // stateHeader describes a run's state between two critic steps, without its arrays. The state
 // consists of released values, public randomness and counts.
 type stateHeader struct {
-	Done    int         `json:"done"`    // critic steps taken
-	Learned int         `json:"learned"` // generator steps
-	Pace    pace        `json:"pace"`
+	Done    int         `json:"done"`             // critic steps taken
+	Learned int         `json:"learned"`          // generator steps
 	Bound   float64     `json:"bound"`            // clip norm of fakes
 	Groups  []sgd.Group `json:"groups,omitempty"` // groups of the first step, with Clipping.Kept
 	Opening int         `json:"opening,omitempty"`
+	// Pace is in checkpoints of earlier versions. What it holds follows from Done.
+	Pace json.RawMessage `json:"pace,omitempty"`
 }
 
 // parts returns the file's parts for the arrays of a run. The critic comes before its trainer,
@@ -42,7 +44,7 @@ func (r *run) parts() []synth.Part {
 
 // state returns the state that a checkpoint stores.
 func (r *run) state() (*synth.File, error) {
-	h := stateHeader{Done: r.done, Learned: r.learner.steps, Pace: r.pace, Opening: r.opening}
+	h := stateHeader{Done: r.done, Learned: r.learner.steps, Opening: r.opening}
 	if r.loss != nil {
 		h.Bound = r.loss.bound
 	}
@@ -53,7 +55,7 @@ func (r *run) state() (*synth.File, error) {
 }
 
 // keepsGroups reports whether later steps need the clip groups of the first step.
-func (r *run) keepsGroups() bool { return r.config.Clipping.Adaptive && r.config.Clipping.Kept }
+func (r *run) keepsGroups() bool { return r.config.Clipping.Kept }
 
 // RestoreFrom reads the state of a run of the same plan.
 //
@@ -66,10 +68,8 @@ func (r *run) RestoreFrom(f *synth.File) error {
 	if err := r.checkHeader(h); err != nil {
 		return synth.Malformed(err)
 	}
-	rule := r.pace.rule
 	r.opening = h.Opening
-	r.done, r.learner.steps, r.pace = h.Done, h.Learned, h.Pace
-	r.pace.rule = rule
+	r.done, r.learner.steps = h.Done, h.Learned
 	if r.loss != nil {
 		r.loss.bound = h.Bound
 	}
@@ -87,15 +87,12 @@ func (r *run) RestoreFrom(f *synth.File) error {
 func (r *run) checkHeader(h stateHeader) error {
 	var k param.Checker
 	const path = "gan.checkpoint."
-	p, steps := h.Pace, r.config.Train.Steps
+	steps := r.config.Train.Steps
 	k.OK(h.Done >= 0 && h.Done <= steps, path+"done", h.Done,
 		fmt.Sprintf("a number from 0 to %d", steps))
 	k.OK(h.Opening == 0 || h.Opening > 0 && h.Opening <= r.opening && h.Done == 0, path+"opening",
 		h.Opening, fmt.Sprintf("a number from 0 to %d, and 0 after the first critic step", r.opening))
 	k.OK(h.Learned >= 0, path+"learned", h.Learned, "a non-negative number of steps")
-	k.OK(p.Critic > 0 && p.Since >= 0 && p.Waited >= 0 && p.Seen >= 0, path+"pace", p.Critic,
-		"valid numbers of steps")
-	k.OK(p.Accuracy >= 0 && p.Accuracy <= 1, path+"pace.accuracy", p.Accuracy, "a number in [0, 1]")
 	k.OK(h.Bound >= 0 && h.Bound <= math.MaxFloat64, path+"bound", h.Bound,
 		"a finite non-negative clip norm")
 	if r.keepsGroups() && h.Groups != nil {

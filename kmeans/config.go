@@ -43,19 +43,15 @@ type Config struct {
 
 	Init Init `json:"init"`
 
-	// Small determines what happens to a cluster whose noisy count is below Floor records. A Floor of
-	// 0 means three standard deviations of the count's noise, below which a centre is mostly noise.
-	Floor float64 `json:"floor,omitempty"`
-	Small Small   `json:"small,omitempty"`
+	// Small determines what happens to a cluster whose noisy count is below three standard deviations
+	// of its noise. The centre of such a cluster would be mostly noise.
+	Small Small `json:"small,omitempty"`
 	// Shrink reduces the noise of centres by moving them towards their mean.
 	Shrink Shrink `json:"shrink,omitempty"`
 	// Memory is the weight, in [0, 1), of earlier releases in a centre. The sums and counts of each
 	// release are added to Memory times the previous totals. A larger Memory reduces noise but slows
 	// convergence. At 0.5 the noise variance is a third of the variance without memory.
 	Memory float64 `json:"memory,omitempty"`
-	// AverageCounts is the number of iterations, counted from the last, whose noisy counts are
-	// averaged for the model's counts. 0 and 1 mean the last iteration only.
-	AverageCounts int `json:"average_counts,omitempty"`
 }
 
 // Small determines what happens to a cluster whose noisy count is below the floor.
@@ -82,55 +78,30 @@ func defaultCountShare(dim int) float64 { return 1 / (1 + 2*math.Sqrt(float64(di
 //
 // Errors: *param.Error, joined.
 func (c Config) Validate() error {
-	var errs []error
-	bad := func(field string, value any, want string) {
-		errs = append(errs, &param.Error{Path: "kmeans.Config." + field, Value: value, Want: want})
-	}
-	if c.K < 1 || c.K > maxClusters {
-		bad("K", c.K, fmt.Sprintf("an integer in [1, %d]", maxClusters))
-	}
-	if c.Centers != 0 && (c.Centers < c.K || c.Centers > max(maxMerged, c.K)) {
-		bad("Centers", c.Centers,
-			fmt.Sprintf("an integer from K to %d, or 0 for K", maxMerged))
-	}
-	if c.Merge != 0 && (c.Centers <= c.K || c.Merge < 0 || c.Merge >= c.Iterations) {
-		bad("Merge", c.Merge, "an integer below Iterations, with more Centers than K, or 0")
-	}
-	if c.Iterations < 1 || c.Iterations > maxIterations {
-		bad("Iterations", c.Iterations, fmt.Sprintf("an integer in [1, %d]", maxIterations))
-	}
-	if !mechanism.IsNoiseMultiplier(c.NoiseMultiplier) {
-		bad("NoiseMultiplier", c.NoiseMultiplier, "a positive number, at most 2^24")
-	}
-	if !(c.Share >= 0 && c.Share <= 1) {
-		bad("Share", c.Share, "a fraction of the budget in [0, 1]")
-	}
-	if !(c.CountShare >= 0 && c.CountShare < 1) {
-		bad("CountShare", c.CountShare, "a number in (0, 1), or 0 for the default")
-	}
-	if c.ClipNorm != 0 && !mechanism.IsClipNorm(c.ClipNorm) {
-		bad("ClipNorm", c.ClipNorm, "a number in [2^-60, 2^100], or 0 for the features' bound")
-	}
-	if c.ClipNorm != 0 && c.Norm != nil {
-		bad("Norm", "set", "nil, because ClipNorm is set")
-	}
-	if !(c.Floor >= 0) || math.IsInf(c.Floor, 0) {
-		bad("Floor", c.Floor, "a non-negative finite number of records, or 0 for the default")
-	}
-	if c.Small != KeepCenter && c.Small != SplitLargest {
-		bad("Small", int(c.Small), "KeepCenter or SplitLargest")
-	}
-	if c.Shrink != NoShrink && c.Shrink != ShrinkToMean {
-		bad("Shrink", int(c.Shrink), "NoShrink or ShrinkToMean")
-	}
-	if !(c.Memory >= 0 && c.Memory < 1) {
-		bad("Memory", c.Memory, "a number in [0, 1)")
-	}
-	if c.AverageCounts < 0 || c.AverageCounts > max(c.Iterations, 1) {
-		bad("AverageCounts", c.AverageCounts,
-			fmt.Sprintf("an integer from 0 to Iterations, %d", c.Iterations))
-	}
-	return errors.Join(append(errs, c.Norm.validate(), c.Init.validate(c.centers()))...)
+	const path = "kmeans.Config."
+	var k param.Checker
+	k.OK(c.K >= 1 && c.K <= maxClusters, path+"K", c.K,
+		fmt.Sprintf("an integer in [1, %d]", maxClusters))
+	k.OK(c.Centers == 0 || c.Centers >= c.K && c.Centers <= max(maxMerged, c.K), path+"Centers",
+		c.Centers, fmt.Sprintf("an integer from K to %d, or 0 for K", maxMerged))
+	k.OK(c.Merge == 0 || c.Centers > c.K && c.Merge > 0 && c.Merge < c.Iterations, path+"Merge",
+		c.Merge, "an integer below Iterations, with more Centers than K, or 0")
+	k.OK(c.Iterations >= 1 && c.Iterations <= maxIterations, path+"Iterations", c.Iterations,
+		fmt.Sprintf("an integer in [1, %d]", maxIterations))
+	k.OK(mechanism.IsNoiseMultiplier(c.NoiseMultiplier), path+"NoiseMultiplier", c.NoiseMultiplier,
+		"a positive number, at most 2^24")
+	k.OK(c.Share >= 0 && c.Share <= 1, path+"Share", c.Share, "a fraction of the budget in [0, 1]")
+	k.OK(c.CountShare >= 0 && c.CountShare < 1, path+"CountShare", c.CountShare,
+		"a number in (0, 1), or 0 for the default")
+	k.OK(c.ClipNorm == 0 || mechanism.IsClipNorm(c.ClipNorm), path+"ClipNorm", c.ClipNorm,
+		"a number in [2^-60, 2^100], or 0 for the features' bound")
+	k.OK(c.ClipNorm == 0 || c.Norm == nil, path+"Norm", "set", "nil, because ClipNorm is set")
+	k.OK(smallNames.Known(c.Small), path+"Small", int(c.Small), "KeepCenter or SplitLargest")
+	k.OK(shrinkNames.Known(c.Shrink), path+"Shrink", int(c.Shrink), "NoShrink or ShrinkToMean")
+	k.OK(c.Memory >= 0 && c.Memory < 1, path+"Memory", c.Memory, "a number in [0, 1)")
+	c.Norm.validate(&k)
+	c.Init.validate(&k, c.centers())
+	return k.Err()
 }
 
 const (

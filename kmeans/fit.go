@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (c Config) Lines() []ledger.Line {
 // and noise of the exact class. The whole event is reserved before any record is read. Nothing that
 // Fit returns depends on the records except through this event.
 //
-// Cost: O(n·dim) memory up to the bound of WithCache, and O(n·K·dim) time for each iteration.
+// Cost: O(n·dim) memory up to 512 MiB, and O(n·K·dim) time for each iteration.
 //
 // Errors: *param.Error for mistakes in the configuration, joined; errors of the ledger
 // (accountant.ErrBudgetExceeded) and of the context; and records.ErrData if reading data of a
@@ -91,47 +92,39 @@ func (c Config) Check(f Features, data records.Data) error {
 // and schema. Unless ledger is nil, it also compares the units of records and ledger. It uses
 // public facts only.
 func check(cfg Config, f Features, data records.Data, ledger *ledger.Ledger) error {
-	errs := []error{cfg.Validate()}
-	missing := func(path, want string) {
-		errs = append(errs, &param.Error{Path: path, Value: "nil", Want: want})
-	}
-	if f == nil {
-		missing("kmeans.Fit.f", "features")
-	}
-	if data == nil {
-		missing("kmeans.Fit.data", "records")
-	}
+	var k param.Checker
+	invalid := cfg.Validate()
+	k.Add(invalid)
+	k.OK(f != nil, "kmeans.Fit.f", "nil", "features")
+	k.OK(data != nil, "kmeans.Fit.data", "nil", "records")
 	if f == nil || data == nil {
-		return errors.Join(errs...)
+		return k.Err()
 	}
 	if records.Failed(data) {
-		return errors.Join(append(errs, errData)...)
+		k.Add(errData)
+		return k.Err()
 	}
+	r := accountant.AddOrRemoveOne
 	if ledger != nil {
-		errs = append(errs, records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()))
+		r = ledger.Relation()
+		k.Add(records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()))
 	}
-	if f.Dim() < 1 {
-		errs = append(errs, param.New("kmeans.Features.Dim", f.Dim(), "a positive integer"))
-	} else if cfg.centers() > maxCoordinates/f.Dim() {
-		errs = append(errs, &param.Error{Path: "kmeans.Config.K", Value: cfg.centers(),
-			Want: fmt.Sprintf("at most %d coordinates of all centres together", maxCoordinates)})
-	} else if errs[0] == nil {
-		r := accountant.AddOrRemoveOne
-		if ledger != nil {
-			r = ledger.Relation()
-		}
+	k.OK(f.Dim() >= 1, "kmeans.Features.Dim", f.Dim(), "a positive integer")
+	fits := cfg.centers() <= maxCoordinates/max(f.Dim(), 1)
+	k.OK(fits, "kmeans.Config.K", cfg.centers(),
+		fmt.Sprintf("at most %d coordinates of all centres together", maxCoordinates))
+	if f.Dim() >= 1 && fits && invalid == nil {
 		n := spread(r, 1, cfg.NoiseMultiplier, cfg.countShare(f.Dim()))
-		errs = append(errs, mechanism.CheckCountNoise("kmeans.Config.CountShare", n.count,
+		k.Add(mechanism.CheckCountNoise("kmeans.Config.CountShare", n.count,
 			data.Schema().RowsPerPerson() > 0))
 	}
-	if cfg.Norm == nil && cfg.ClipNorm == 0 && !mechanism.IsClipNorm(f.NormBound()) {
-		errs = append(errs, param.New("kmeans.Config.ClipNorm", 0.0,
-			"a clip norm, or a DPNorm in Norm: these features have no norm bound"))
-	}
-	if cfg.Init.Method == FromPublic && cfg.Init.Records.Overlaps(data) {
-		errs = append(errs, param.New("kmeans.Init.Records", "the private records", "public records"))
-	}
-	return errors.Join(append(errs, cfg.Init.check(f.Dim(), data.Schema()))...)
+	k.OK(cfg.Norm != nil || cfg.ClipNorm != 0 || mechanism.IsClipNorm(f.NormBound()),
+		"kmeans.Config.ClipNorm", 0.0,
+		"a clip norm, or a DPNorm in Norm: these features have no norm bound")
+	k.OK(cfg.Init.Method != FromPublic || !cfg.Init.Records.Overlaps(data), "kmeans.Init.Records",
+		"the private records", "public records")
+	cfg.Init.check(&k, f.Dim(), data.Schema())
+	return k.Err()
 }
 
 // reserve reserves all uses of noise in the fit, unless allowances were given.
@@ -292,8 +285,8 @@ type path struct {
 // move updates the centres after one release. With [MeanFirst], the first release gives the mean of
 // all records, and the centres are placed around it.
 func (p *path) move(r released) {
-	if init := p.l.cfg.Init; len(p.counts) == 0 && init.Method == MeanFirst {
-		p.centers = init.spreadAround(p.update.mean(r), p.s)
+	if len(p.counts) == 0 && p.l.cfg.Init.Method == MeanFirst {
+		p.centers = spreadAround(p.update.mean(r), p.s)
 	} else {
 		p.centers = p.update.centers(p.centers, r)
 	}
@@ -320,7 +313,7 @@ func (p *path) model() (*Model, error) {
 	c := p.l.cfg
 	counts := make([]float64, c.centers())
 	if len(p.counts) > 0 {
-		counts = averaged(p.counts, c.AverageCounts)
+		counts = p.counts[len(p.counts)-1]
 	}
 	if c.Merge > 0 && len(p.counts) >= c.Merge {
 		return p.merged()
@@ -338,18 +331,13 @@ func (p *path) model() (*Model, error) {
 func (p *path) merged() (*Model, error) {
 	c, counts := p.l.cfg, make([]float64, p.l.cfg.centers())
 	if later := p.counts[c.Merge:]; len(later) > 0 {
-		counts = averaged(later, c.AverageCounts)
+		counts = later[len(later)-1]
 	}
 	m := newModel(p.centers[:c.K], counts[:c.K], p.s.clip)
 	return m, m.Validate()
 }
 
-func (c Config) countShare(dim int) float64 {
-	if c.CountShare == 0 {
-		return defaultCountShare(dim)
-	}
-	return c.CountShare
-}
+func (c Config) countShare(dim int) float64 { return cmp.Or(c.CountShare, defaultCountShare(dim)) }
 
 // mean returns the released mean of the first cluster. This cluster contains every record while all
 // centres are at the origin. If the noisy count is below the floor, mean returns the origin.
@@ -375,14 +363,4 @@ func (l *lloyd) report(iteration int) {
 	if l.opts.progress != nil {
 		l.opts.progress(iteration, l.cfg.Iterations, l.ledger.EpsilonSoFar())
 	}
-}
-
-// averaged returns the mean of the last noisy counts; last is their number.
-func averaged(history [][]float64, last int) []float64 {
-	history = history[len(history)-min(max(last, 1), len(history)):]
-	mean := make([]float64, len(history[0]))
-	for _, h := range history {
-		axpy(mean, 1/float64(len(history)), h)
-	}
-	return mean
 }

@@ -305,10 +305,8 @@ func TestConfigurationErrors(t *testing.T) {
 		"Config.Norm": change(func(c *kmeans.Config) {
 			c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3, NoiseMultiplier: 1}
 		}),
-		"Config.Floor":         change(func(c *kmeans.Config) { c.Floor = -1 }),
-		"Config.Small":         change(func(c *kmeans.Config) { c.Small = 7 }),
-		"Config.Shrink":        change(func(c *kmeans.Config) { c.Shrink = -1 }),
-		"Config.AverageCounts": change(func(c *kmeans.Config) { c.AverageCounts = 4 }),
+		"Config.Small":  change(func(c *kmeans.Config) { c.Small = 7 }),
+		"Config.Shrink": change(func(c *kmeans.Config) { c.Shrink = -1 }),
 		"DPNorm.Max": change(func(c *kmeans.Config) {
 			c.ClipNorm = 0
 			c.Norm = &kmeans.DPNorm{Bins: 3, NoiseMultiplier: 1}
@@ -326,8 +324,6 @@ func TestConfigurationErrors(t *testing.T) {
 			c.Norm = &kmeans.DPNorm{Max: 1, Bins: 3}
 		}),
 		"Init.Method": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Method: 99} }),
-		"Init.Radius": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Radius: 2} }),
-		"Init.Rounds": change(func(c *kmeans.Config) { c.Init = kmeans.Init{Rounds: -2} }),
 		"Init.Records": change(func(c *kmeans.Config) {
 			c.Init = kmeans.Init{Method: kmeans.FromPublic}
 		}),

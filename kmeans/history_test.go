@@ -22,8 +22,7 @@ import (
 // and random splits.
 func estimated(iterations int) kmeans.Config {
 	return kmeans.Config{K: 3, Iterations: iterations, NoiseMultiplier: 2, Memory: 0.5,
-		AverageCounts: 2,
-		Small:         kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
+		Small: kmeans.SplitLargest, Norm: &kmeans.DPNorm{Max: 9, Bins: 6, NoiseMultiplier: 2}}
 }
 
 // merged returns a configuration with more centres than clusters.
@@ -36,7 +35,7 @@ func merged(iterations int) kmeans.Config {
 // mergedAfter returns a configuration whose centres are merged after one of the iterations.
 func mergedAfter(merge, iterations int) kmeans.Config {
 	c := merged(iterations)
-	c.Merge, c.AverageCounts = merge, 2
+	c.Merge = merge
 	return c
 }
 

@@ -2,10 +2,10 @@ package kmeans
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -29,13 +29,9 @@ const (
 // Init determines the first centres. The zero value means [MeanFirst].
 type Init struct {
 	Method Method `json:"method"`
-	// Radius is the distance of MeanFirst's centres from the mean, as a fraction of the clip norm; 0
-	// means 0.1.
-	Radius float64 `json:"radius,omitempty"`
 	// Records are the public records of FromPublic. They must have the schema of the private records.
-	// They are clustered by k-means++ and Rounds iterations without noise; 0 rounds means 20.
+	// They are clustered by k-means++ and 20 iterations without noise.
 	Records records.Public `json:"-"`
-	Rounds  int            `json:"rounds,omitempty"`
 	// Centers are the centres of Given, in feature space.
 	Centers [][]float32 `json:"centers,omitempty"`
 }
@@ -44,57 +40,30 @@ type Init struct {
 func Public(data records.Public) Init { return Init{Method: FromPublic, Records: data} }
 
 const (
-	defaultRadius = 0.1
-	defaultRounds = 20
+	startRadius  = 0.1 // distance of MeanFirst's centres from the mean, as a fraction of the clip norm
+	publicRounds = 20
 )
 
-func (i Init) validate(k int) error {
-	var errs []error
-	bad := func(field string, value any, want string) {
-		errs = append(errs, &param.Error{Path: "kmeans.Init." + field, Value: value, Want: want})
-	}
-	if !methodNames.Known(i.Method) {
-		bad("Method", int(i.Method), "MeanFirst, FromPublic or Given")
-	}
-	if !(i.Radius >= 0 && i.Radius <= 1) {
-		bad("Radius", i.Radius, "a fraction of the clip norm in [0, 1]")
-	}
-	if i.Rounds < 0 {
-		bad("Rounds", i.Rounds, "a non-negative number of iterations; 0 means 20")
-	}
-	if given := i.Records.Data(); i.Method == FromPublic && (given == nil || given.Len() < 1) {
-		bad("Records", "none", "public records")
-	}
-	if i.Method == Given && len(i.Centers) != k {
-		bad("Centers", len(i.Centers), fmt.Sprintf("%d centres, the number of centres of the Config", k))
-	}
-	return errors.Join(errs...)
+func (i Init) validate(k *param.Checker, centers int) {
+	const path = "kmeans.Init."
+	k.OK(methodNames.Known(i.Method), path+"Method", int(i.Method), "MeanFirst, FromPublic or Given")
+	given := i.Records.Data()
+	k.OK(i.Method != FromPublic || given != nil && given.Len() >= 1, path+"Records", "none",
+		"public records")
+	k.OK(i.Method != Given || len(i.Centers) == centers, path+"Centers", len(i.Centers),
+		fmt.Sprintf("%d centres, the number of centres of the Config", centers))
 }
 
-// check returns errors if given centres do not fit the feature space or public records do not fit
+// check finds given centres that do not fit the feature space, and public records that do not fit
 // the schema.
-func (i Init) check(dim int, s records.Schema) error {
-	var errs []error
-	for _, c := range i.Centers {
-		if len(c) != dim {
-			errs = append(errs,
-				&param.Error{Path: "kmeans.Init.Centers", Value: len(c),
-					Want: fmt.Sprintf("centres of %d coordinates", dim)})
-			break
-		}
-		if !finite(c) {
-			errs = append(errs,
-				&param.Error{Path: "kmeans.Init.Centers", Value: "not finite", Want: "finite coordinates"})
-			break
-		}
+func (i Init) check(k *param.Checker, dim int, s records.Schema) {
+	wrong := slices.IndexFunc(i.Centers, func(c []float32) bool { return len(c) != dim || !finite(c) })
+	k.OK(wrong < 0, "kmeans.Init.Centers", fmt.Sprintf("centre %d", wrong),
+		fmt.Sprintf("centres of %d finite coordinates", dim))
+	if given := i.Records.Data(); i.Method == FromPublic && given != nil {
+		k.OK(given.Schema().Dim() == s.Dim() && given.Schema().Sparse() == s.Sparse(),
+			"kmeans.Init.Records", given.Schema().String(), "records with the private records' schema")
 	}
-	if given := i.Records.Data(); i.Method == FromPublic && given != nil &&
-		(given.Schema().Dim() != s.Dim() || given.Schema().Sparse() != s.Sparse()) {
-		errs = append(errs,
-			&param.Error{Path: "kmeans.Init.Records", Value: given.Schema().String(),
-				Want: "records with the private records' schema"})
-	}
-	return errors.Join(errs...)
 }
 
 func finite(c []float32) bool {
@@ -125,23 +94,16 @@ func (i Init) centers(ctx context.Context, s start) ([][]float64, error) {
 	return zeros(s.k, s.f.Dim()), nil
 }
 
-func (i Init) radius(clip float64) float64 {
-	if i.Radius == 0 {
-		return defaultRadius * clip
-	}
-	return i.Radius * clip
-}
-
 // packing draws several random directions for each centre and chooses the one farthest from the
 // previous centres.
-func (i Init) packing(s start) [][]float64 {
+func packing(s start) [][]float64 {
 	const tries = 20
 	c := make([][]float64, 0, s.k)
 	for range s.k {
 		var best []float64
 		far := -1.0
 		for range tries {
-			v := direction(s.rng, s.f.Dim(), i.radius(s.clip))
+			v := direction(s.rng, s.f.Dim(), startRadius*s.clip)
 			if d := distance(v, c); best == nil || d > far {
 				best, far = v, d
 			}
@@ -166,8 +128,8 @@ func distance(v []float64, centers [][]float64) float64 {
 
 // spreadAround returns k centres at the same distance from the mean in random directions. The next
 // assignment then depends on a record's direction from the mean.
-func (i Init) spreadAround(mean []float64, s start) [][]float64 {
-	c := i.packing(s)
+func spreadAround(mean []float64, s start) [][]float64 {
+	c := packing(s)
 	for _, v := range c {
 		axpy(v, 1, mean)
 		project(v, s.clip)

@@ -12,7 +12,7 @@ type options struct {
 	be       device.Backend
 	progress func(iteration, of int, epsilonSoFar float64)
 	seed     uint64
-	cache    int64
+	cache    int64 // bytes for features; if they do not fit, every iteration computes them again
 
 	norm, iterations *mechanism.Allowance // allowances of the fit
 	history          *History             // nil if nothing is kept
@@ -46,10 +46,6 @@ func WithProgress(report func(iteration, of int, epsilonSoFar float64)) Option {
 // WithSeed sets the seed of the public randomness, which draws initial centres and splits. Noise
 // has no seed.
 func WithSeed(seed uint64) Option { return func(o *options) { o.seed = seed } }
-
-// WithCache bounds the memory for features, in bytes. If the features do not fit, they are computed
-// again in every iteration.
-func WithCache(bytes int64) Option { return func(o *options) { o.cache = bytes } }
 
 // WithAllowances makes the fit use existing allowances of [Config.Lines] on the fit's ledger,
 // instead of making a reservation. norm must be nil without a [DPNorm]. If an allowance has fewer

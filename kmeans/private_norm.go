@@ -2,9 +2,7 @@ package kmeans
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -29,32 +27,22 @@ type DPNorm struct {
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
 
-func (d *DPNorm) validate() error {
+func (d *DPNorm) validate(k *param.Checker) {
 	if d == nil {
-		return nil
+		return
 	}
-	var errs []error
-	bad := func(field string, value any, want string) {
-		errs = append(errs, &param.Error{Path: "kmeans.DPNorm." + field, Value: value, Want: want})
-	}
-	if !(d.Max > 0 && d.Max <= largestNorm) {
-		bad("Max", d.Max, "a positive number, at most 2^100")
-	}
-	if d.Min != 0 && !(mechanism.IsClipNorm(d.Min) && d.Min < d.Max) {
-		bad("Min", d.Min, "a number of 2^-60 or more below Max, or 0 for bins of equal width")
-	}
-	switch {
-	case d.Bins < 2 || d.Bins > maxBins:
-		bad("Bins", d.Bins, fmt.Sprintf("an integer in [2, %d]", maxBins))
-	case d.Max > 0 && !math.IsInf(d.Max, 1) && d.Min == 0 &&
-		!mechanism.IsClipNorm(d.Max/float64(d.Bins)):
-		bad("Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v",
-			d.Max/float64(d.Bins)))
-	}
-	if z := d.NoiseMultiplier; !mechanism.IsNoiseMultiplier(z) || z < mechanism.MinArgmaxMultiplier {
-		bad("NoiseMultiplier", z, "a number in [2^-24, 2^24]")
-	}
-	return errors.Join(errs...)
+	const path = "kmeans.DPNorm."
+	k.OK(d.Max > 0 && d.Max <= largestNorm, path+"Max", d.Max, "a positive number, at most 2^100")
+	k.OK(d.Min == 0 || mechanism.IsClipNorm(d.Min) && d.Min < d.Max, path+"Min", d.Min,
+		"a number of 2^-60 or more below Max, or 0 for bins of equal width")
+	k.OK(d.Bins >= 2 && d.Bins <= maxBins, path+"Bins", d.Bins,
+		fmt.Sprintf("an integer in [2, %d]", maxBins))
+	width := d.Max / float64(max(d.Bins, 1))
+	k.OK(d.Min != 0 || !(d.Max > 0 && d.Max <= largestNorm) || mechanism.IsClipNorm(width),
+		path+"Bins", d.Bins, fmt.Sprintf("fewer bins, of width 2^-60 or more; this width is %v", width))
+	z := d.NoiseMultiplier
+	k.OK(mechanism.IsNoiseMultiplier(z) && z >= mechanism.MinArgmaxMultiplier, path+"NoiseMultiplier",
+		z, "a number in [2^-24, 2^24]")
 }
 
 const maxBins = 1 << 20

@@ -23,12 +23,8 @@ func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
 	s.f.Transform(s.be, b, m)
 	rows := download(s.be, m, s.clip)
 	centers := plusPlus(rows, s)
-	rounds := i.Rounds
-	if rounds == 0 {
-		rounds = defaultRounds
-	}
 	near, assigned := newNearest(s.be, s.k, s.f.Dim(), n), make([]int32, n)
-	for range rounds {
+	for range publicRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -69,14 +69,10 @@ func (u *updater) forget(k int) {
 // sum returns the total of cluster k's features.
 func (u *updater) sum(k int) []float64 { return u.total.sums[k*u.dim : (k+1)*u.dim] }
 
-// large reports whether cluster k's total count is at least the floor. By default the floor is
-// three standard deviations of the total's noise, but at least one record.
+// large reports whether cluster k's total count is at least the floor: three standard deviations of
+// the total's noise, but at least one record.
 func (u *updater) large(k int) bool {
-	floor := u.cfg.Floor * u.weight[k]
-	if u.cfg.Floor == 0 {
-		floor = max(3*u.noise.count*math.Sqrt(u.variance[k]), u.weight[k])
-	}
-	return u.total.counts[k] >= floor
+	return u.total.counts[k] >= max(3*u.noise.count*math.Sqrt(u.variance[k]), u.weight[k])
 }
 
 // centers returns the centres of the next iteration.

@@ -75,10 +75,6 @@ func TestSmallClustersKeepTheirCenter(t *testing.T) {
 	if got[1][0] == 7 {
 		t.Error("new centres share memory with the old ones")
 	}
-	if got := update(Config{Floor: 5, Shrink: NoShrink}, n, 4, 2).centers(before,
-		r); math.Abs(got[1][0]-5/29.9) > 1e-12 {
-		t.Errorf("the given floor is not used: centre %v", got[1])
-	}
 }
 
 func TestSplitLargest(t *testing.T) {
@@ -166,21 +162,6 @@ func TestMemoryAveragesNoise(t *testing.T) {
 	}
 }
 
-// TestFloorDoesNotDependOnMemory checks that a given floor applies to the size of one release, with
-// any memory.
-func TestFloorDoesNotDependOnMemory(t *testing.T) {
-	for _, m := range []float64{0, 0.5, 0.9} {
-		u := update(Config{Memory: m, Floor: 50}, noise{clip: 1, sum: 1, count: 1}, 2, 1)
-		for range 30 {
-			u.remember(released{[]float64{0, 0}, []float64{51, 49}})
-		}
-		if !u.large(0) || u.large(1) {
-			t.Errorf("memory %v: 51 records are above the floor: %v, want true; 49 are: %v, want false", m,
-				u.large(0), u.large(1))
-		}
-	}
-}
-
 func TestWeights(t *testing.T) {
 	for _, c := range []struct{ counts, want []float64 }{
 		{[]float64{1, 3, -2}, []float64{0.25, 0.75, 0}},
@@ -192,15 +173,6 @@ func TestWeights(t *testing.T) {
 			if got[i] != c.want[i] {
 				t.Errorf("counts %v give weights %v", c.counts, got)
 			}
-		}
-	}
-}
-
-func TestAveragedCounts(t *testing.T) {
-	history := [][]float64{{1, 100}, {2, 4}, {4, 8}}
-	for last, want := range map[int]float64{0: 8, 1: 8, 2: 6} {
-		if got := averaged(history, last); math.Abs(got[1]-want) > 1e-12 {
-			t.Errorf("mean of the last %d counts is %v, want %v", last, got[1], want)
 		}
 	}
 }
@@ -233,7 +205,7 @@ func TestModelJSON(t *testing.T) {
 }
 
 func TestConfigJSON(t *testing.T) {
-	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Given, Radius: 0.2},
+	c := Config{K: 10, Iterations: 5, NoiseMultiplier: 2, Init: Init{Method: Given},
 		Small: SplitLargest, Norm: &DPNorm{Max: 3, Bins: 4, NoiseMultiplier: 1}}
 	data, err := json.Marshal(c)
 	if err != nil {

@@ -31,7 +31,7 @@ type Ledger struct {
 
 	notPrivate string
 	unit       string // unit whose presence is protected; empty for a record
-	policy     Policy
+	policy     func(Request) error
 	approve    func(Request) ([]string, error) // of the outermost ledger
 	filter     float64                         // order of the Rényi filter; 0 when off
 	spending   bool                            // something has been taken
@@ -110,7 +110,7 @@ func (c NoiseClass) meaning() string {
 	return string(c)
 }
 
-// Request is a reservation that a Policy decides about. The event is a copy, which the policy
+// Request is a reservation that a policy decides about. The event is a copy, which the policy
 // may keep.
 type Request struct {
 	Purpose  string
@@ -119,16 +119,15 @@ type Request struct {
 	Relation accountant.Relation
 }
 
-// Policy lets a service with a central budget refuse a reservation. It is called after the
-// ledger's own check has passed and before anything is reserved, one call at a time; a nil result
-// permits the reservation. It must not reserve on the same ledger.
-type Policy func(Request) error
-
 // Option changes how a ledger decides, never the price of events.
 type Option func(*Ledger)
 
-// WithPolicy installs a Policy.
-func WithPolicy(p Policy) Option { return func(l *Ledger) { l.policy = p } }
+// WithPolicy installs a policy, by which a service with a central budget can refuse a reservation.
+// It is called after the ledger's own check has passed and before anything is reserved, one call at
+// a time; a nil result permits the reservation. It must not reserve on the same ledger.
+func WithPolicy(policy func(Request) error) Option {
+	return func(l *Ledger) { l.policy = policy }
+}
 
 // WithUnit names the unit whose presence or content the guarantee protects: "record", the default,
 // or "user". A user is whoever owns several rows: a person, a household, a device. The unit is an

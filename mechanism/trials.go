@@ -12,9 +12,9 @@ import (
 // maxTrials bounds the number of runs if there is no limit; a larger number is redrawn.
 const maxTrials = 1 << 20
 
-// LeastGamma is the smallest γ that Trials supports, because drawing a number of runs takes about
+// leastGamma is the smallest γ that Trials supports, because drawing a number of runs takes about
 // 1/γ steps.
-const LeastGamma = 1e-8
+const leastGamma = 1e-8
 
 // Trials draws the number of runs of a selection. For each run it also draws a choice from the
 // given number of choices, all equally likely. If limit is positive, the number is redrawn until it
@@ -26,7 +26,7 @@ const LeastGamma = 1e-8
 // secret. They are drawn exactly, from the stream of the run's noise (noise class: exact). The
 // event's documentation says how a limit affects its price. Errors: [ErrNotCovered] under any other
 // event or at a second call. [ErrNotCovered] also for three kinds of unsupported events: a shape
-// above 1, a γ below LeastGamma, and a Poisson number with a limit or with a mean that is not
+// above 1, a γ below leastGamma, and a Poisson number with a limit or with a mean that is not
 // whole. Nothing is then drawn. Source: Papernot and Steinke 2022.
 func (g *Grant) Trials(choices, limit int) ([]int, error) {
 	e, ok := g.a.terms.other.(accountant.RepeatAndSelect)
@@ -69,9 +69,9 @@ func (a *Allowance) trialNumber(e accountant.RepeatAndSelect,
 		return nil, a.refuse("a shape of %v: want a number in (-1, 1] whose sum with 1 is exact in "+
 			"floating point", e.Shape)
 	}
-	if e.Gamma() < LeastGamma {
+	if e.Gamma() < leastGamma {
 		return nil, a.refuse("a mean of %v at shape %v: γ = %.3g, want at least %g", e.Mean, e.Shape,
-			e.Gamma(), LeastGamma)
+			e.Gamma(), leastGamma)
 	}
 	if limit == 0 || limit > maxTrials {
 		limit = maxTrials

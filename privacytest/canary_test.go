@@ -222,29 +222,24 @@ func widened(v []float32) []float64 {
 	return out
 }
 
-// centres plans k-means. Its centres times their counts are the released sums.
+// centres plans k-means, of which it returns the released counts and sums.
 func centres(s records.Schema, clip float64) planner {
 	return func(b accountant.Budget) (accountant.Event, trained, error) {
-		cfg, err := kmeans.Config{K: 2, Iterations: 1, Floor: 1e-6, ClipNorm: clip,
-			Shrink: kmeans.NoShrink, Init: kmeans.Init{Method: kmeans.Given, Centers: [][]float32{
+		cfg, err := kmeans.Config{K: 2, Iterations: 1, ClipNorm: clip, Shrink: kmeans.NoShrink,
+			Init: kmeans.Init{Method: kmeans.Given, Centers: [][]float32{
 				slices.Repeat([]float32{0.1}, s.Dim()), slices.Repeat([]float32{-0.1}, s.Dim()),
 			}}}.Calibrate(b)
 		if err != nil {
 			return nil, nil, err
 		}
 		return cfg.Event(b.Relation), func(d records.Data) ([]float64, error) {
-			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, ledger.New(b),
-				kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3))
+			var h kmeans.History
+			_, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(s), d, ledger.New(b),
+				kmeans.WithBackend(device.CPUWith(1)), kmeans.WithSeed(3), kmeans.WithHistory(&h))
 			if err != nil {
 				return nil, err
 			}
-			out := append([]float64(nil), m.Counts...)
-			for c, centre := range m.Centers {
-				for _, v := range centre {
-					out = append(out, float64(v)*m.Counts[c])
-				}
-			}
-			return out, nil
+			return slices.Concat(h.Iterations[0].Counts, h.Iterations[0].Sums), nil
 		}, nil
 	}
 }

@@ -1,7 +1,6 @@
 package privacytest
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -84,59 +83,4 @@ func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
 // NormalCDF returns the distribution function of N(0, std²).
 func NormalCDF(std float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc(-x/(std*math.Sqrt2)) / 2 }
-}
-
-// CheckGrid fails the test if a value is not on the grid, or if the lowest bit of the grid points
-// is not a fair coin. A public grid and a random lowest bit keep private data out of the lowest
-// digits, which the noise does not cover.
-func CheckGrid(tb testing.TB, values []float64, grid, falseAlarm float64) {
-	tb.Helper()
-	if f := gridFinding(values, grid, falseAlarm); f != "" {
-		tb.Error(f)
-	}
-}
-
-func gridFinding(values []float64, grid, falseAlarm float64) string {
-	odd := 0
-	for _, v := range values {
-		steps := v / grid
-		if steps != math.Trunc(steps) {
-			return fmt.Sprintf("a value is not a multiple of the grid %g", grid)
-		}
-		if math.Mod(steps, 2) != 0 {
-			odd++
-		}
-	}
-	n := len(values)
-	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 ||
-		upperRate(odd, n, falseAlarm/2) < 0.5 {
-		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, want "+
-			"0.5", rate)
-	}
-	return ""
-}
-
-// CheckIndependent fails the test if two streams of centred draws are correlated. This happens if
-// noise is used twice: after a resume, in two workers, or in two steps. CheckIndependent fails for
-// independent streams with probability about falseAlarm, by a normal approximation to the
-// correlation.
-func CheckIndependent(tb testing.TB, a, b []float64, falseAlarm float64) {
-	tb.Helper()
-	if z := correlation(a, b); math.Erfc(z/math.Sqrt2) < falseAlarm {
-		tb.Errorf("two streams are correlated: their correlation is %.1f standard errors from zero", z)
-	}
-}
-
-// correlation returns |Σ ab| in units of its standard error.
-func correlation(a, b []float64) float64 {
-	ab, aa, bb := 0.0, 0.0, 0.0
-	for i, x := range a[:min(len(a), len(b))] {
-		ab += x * b[i]
-		aa += x * x
-		bb += b[i] * b[i]
-	}
-	if aa == 0 || bb == 0 {
-		return 0
-	}
-	return math.Abs(ab) / math.Sqrt(aa*bb) * math.Sqrt(float64(min(len(a), len(b))))
 }

@@ -66,29 +66,29 @@ func TestGoodnessOfFitOfTheLibrary(t *testing.T) {
 	if !fails(weak.CheckWithPower) {
 		t.Error("CheckWithPower accepts a test of 50 draws")
 	}
-	CheckGrid(t, values, mechanism.GridFor(3), 1e-8)
-	if !fails(func(tb testing.TB) { CheckGrid(tb, values, 2*mechanism.GridFor(3), 1e-8) }) {
+	checkGrid(t, values, mechanism.GridFor(3), 1e-8)
+	if !fails(func(tb testing.TB) { checkGrid(tb, values, 2*mechanism.GridFor(3), 1e-8) }) {
 		t.Error("values on a finer grid are not found")
 	}
 	for i, v := range values {
 		values[i] = 2 * v
 	}
-	if !fails(func(tb testing.TB) { CheckGrid(tb, values, mechanism.GridFor(3), 1e-8) }) {
+	if !fails(func(tb testing.TB) { checkGrid(tb, values, mechanism.GridFor(3), 1e-8) }) {
 		t.Error("a lowest bit that is always zero is not found")
 	}
 }
 
 func TestIndependence(t *testing.T) {
 	a, b := noisy(t, context.Background(), 1, 1<<15), noisy(t, context.Background(), 1, 1<<15)
-	CheckIndependent(t, a, b, 1e-8)
-	if !fails(func(tb testing.TB) { CheckIndependent(tb, a, slices.Clone(a), 1e-8) }) {
+	checkIndependent(t, a, b, 1e-8)
+	if !fails(func(tb testing.TB) { checkIndependent(tb, a, slices.Clone(a), 1e-8) }) {
 		t.Error("two equal streams are not found")
 	}
 	mixed := make([]float64, len(a))
 	for i := range a {
 		mixed[i] = 0.1*a[i] + b[i]
 	}
-	if !fails(func(tb testing.TB) { CheckIndependent(tb, a, mixed, 1e-8) }) {
+	if !fails(func(tb testing.TB) { checkIndependent(tb, a, mixed, 1e-8) }) {
 		t.Error("a tenth of the noise used again is not found")
 	}
 }
@@ -284,4 +284,59 @@ func laplaceCDF(b float64) func(float64) float64 {
 		}
 		return 1 - math.Exp(-x/b)/2
 	}
+}
+
+// checkGrid fails the test if a value is not on the grid, or if the lowest bit of the grid points
+// is not a fair coin. A public grid and a random lowest bit keep private data out of the lowest
+// digits, which the noise does not cover.
+func checkGrid(tb testing.TB, values []float64, grid, falseAlarm float64) {
+	tb.Helper()
+	if f := gridFinding(values, grid, falseAlarm); f != "" {
+		tb.Error(f)
+	}
+}
+
+func gridFinding(values []float64, grid, falseAlarm float64) string {
+	odd := 0
+	for _, v := range values {
+		steps := v / grid
+		if steps != math.Trunc(steps) {
+			return fmt.Sprintf("a value is not a multiple of the grid %g", grid)
+		}
+		if math.Mod(steps, 2) != 0 {
+			odd++
+		}
+	}
+	n := len(values)
+	if rate := float64(odd) / float64(n); lowerRate(odd, n, falseAlarm/2) > 0.5 ||
+		upperRate(odd, n, falseAlarm/2) < 0.5 {
+		return fmt.Sprintf("the lowest bit of the grid points is set at rate %.4g, want "+
+			"0.5", rate)
+	}
+	return ""
+}
+
+// checkIndependent fails the test if two streams of centred draws are correlated. This happens if
+// noise is used twice: after a resume, in two workers, or in two steps. checkIndependent fails for
+// independent streams with probability about falseAlarm, by a normal approximation to the
+// correlation.
+func checkIndependent(tb testing.TB, a, b []float64, falseAlarm float64) {
+	tb.Helper()
+	if z := correlation(a, b); math.Erfc(z/math.Sqrt2) < falseAlarm {
+		tb.Errorf("two streams are correlated: their correlation is %.1f standard errors from zero", z)
+	}
+}
+
+// correlation returns |Σ ab| in units of its standard error.
+func correlation(a, b []float64) float64 {
+	ab, aa, bb := 0.0, 0.0, 0.0
+	for i, x := range a[:min(len(a), len(b))] {
+		ab += x * b[i]
+		aa += x * x
+		bb += b[i] * b[i]
+	}
+	if aa == 0 || bb == 0 {
+		return 0
+	}
+	return math.Abs(ab) / math.Sqrt(aa*bb) * math.Sqrt(float64(min(len(a), len(b))))
 }

@@ -164,7 +164,7 @@ func TestKMeansUnderReplay(t *testing.T) {
 		records.Sets(10, 4), mixedTable()} {
 		for _, cfg := range []kmeans.Config{
 			{K: 3, Iterations: 3, NoiseMultiplier: 2},
-			{K: 2, Iterations: 2, NoiseMultiplier: 2, Memory: 0.5, AverageCounts: 2,
+			{K: 2, Iterations: 2, NoiseMultiplier: 2, Memory: 0.5,
 				Norm: &kmeans.DPNorm{Max: 4, Bins: 8, NoiseMultiplier: 2}},
 		} {
 			for _, r := range relations {

@@ -1,7 +1,6 @@
 package rff
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -70,21 +69,24 @@ type Block struct {
 	Levels int
 }
 
-// validate returns all contradictions in the layout, or nil if there are none.
-//
-// Errors: *param.Error values, joined.
-func (l Layout) validate() error {
-	var errs []error
-	if l.In < 1 || l.In > maxFrequencies {
-		errs = append(errs,
-			param.New("rff.Layout.In", l.In, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
+// validate checks the layout for contradictions.
+func (l Layout) validate(k *param.Checker) {
+	k.OK(l.In >= 1 && l.In <= maxFrequencies, "rff.Layout.In", l.In,
+		fmt.Sprintf("a record width in [1, %d]", maxFrequencies))
+	k.OK(l.image() || l.Height == 0 && l.Width == 0, "rff.Layout.Height",
+		fmt.Sprintf("%d×%d", l.Height, l.Width), "positive sides whose product divides In, or zeros")
+	at, whole := 0, true
+	for i, b := range l.Blocks {
+		path := fmt.Sprintf("rff.Layout.Blocks[%d]", i)
+		starts := b.Offset == at
+		wide := b.Width >= 1 && b.Width <= l.In && (b.OneHot || b.Width <= 2)
+		k.OK(starts, path+".Offset", b.Offset, fmt.Sprintf("%d, the end of the previous block", at))
+		k.OK(wide, path+".Width", b.Width, "a positive width, at most 2 for a number")
+		k.OK(b.Levels == 0 || b.Levels > 1, path+".Levels", b.Levels, "0 or at least 2")
+		at, whole = b.Offset+b.Width, whole && starts && wide
 	}
-	if !l.image() && (l.Height != 0 || l.Width != 0) {
-		sides := fmt.Sprintf("%d×%d", l.Height, l.Width)
-		errs = append(errs,
-			param.New("rff.Layout.Height", sides, "positive sides whose product divides In, or zeros"))
-	}
-	return errors.Join(append(errs, l.checkBlocks()...)...)
+	k.OK(len(l.Blocks) == 0 || at == l.In || !whole, "rff.Layout.Blocks", at,
+		fmt.Sprintf("blocks that end at In = %d", l.In))
 }
 
 // image reports whether the layout describes images.
@@ -93,34 +95,11 @@ func (l Layout) image() bool {
 		l.In%(l.Height*l.Width) == 0
 }
 
-func (l Layout) checkBlocks() (errs []error) {
-	at := 0
-	for i, b := range l.Blocks {
-		path := fmt.Sprintf("rff.Layout.Blocks[%d]", i)
-		if b.Offset != at {
-			errs = append(errs,
-				param.New(path+".Offset", b.Offset, fmt.Sprintf("%d, the end of the previous block", at)))
-		}
-		if b.Width < 1 || b.Width > l.In || !b.OneHot && b.Width > 2 {
-			errs = append(errs,
-				param.New(path+".Width", b.Width, "a positive width, at most 2 for a number"))
-		}
-		if b.Levels < 0 || b.Levels == 1 {
-			errs = append(errs, param.New(path+".Levels", b.Levels, "0 or at least 2"))
-		}
-		at = b.Offset + b.Width
-	}
-	if len(l.Blocks) > 0 && at != l.In && len(errs) == 0 {
-		errs = append(errs,
-			param.New("rff.Layout.Blocks", at, fmt.Sprintf("blocks that end at In = %d", l.In)))
-	}
-	return errs
-}
-
 // flat returns the map of a kernel that treats all coordinates in the same way.
 func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
-	if err := l.validate(); err != nil {
-		return nil, err
+	var c param.Checker
+	if l.validate(&c); c.Err() != nil {
+		return nil, c.Err()
 	}
 	m, err := k.New(l.In, seed)
 	if err != nil {

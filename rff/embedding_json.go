@@ -11,52 +11,11 @@ import (
 // name.
 //
 // Errors: an error for a kernel of another package.
-func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) {
-	name := embeddingName(k)
-	if name == "" {
-		return nil, fmt.Errorf("rff.MarshalEmbedding: an embedding of type %T cannot be written: want "+
-			"a kernel of package rff", k)
-	}
-	params, err := json.Marshal(k)
-	if err != nil {
-		return nil, fmt.Errorf("rff: %w", err)
-	}
-	return json.Marshal(tagged{name, params})
-}
-
-func embeddingName(k EmbeddingKernel) string {
-	switch k := k.(type) {
-	case Sum:
-		return "sum"
-	case Pairs:
-		return "pairs"
-	case Patches:
-		return "patches"
-	case Kernel:
-		return kernelName(k)
-	}
-	return ""
-}
+func MarshalEmbedding(k EmbeddingKernel) ([]byte, error) { return marshal(k) }
 
 // UnmarshalEmbedding reads a description that [MarshalEmbedding] wrote. Errors: [ErrFormat].
 func UnmarshalEmbedding(data []byte) (EmbeddingKernel, error) {
-	var t tagged
-	if err := param.Decode(data, &t); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	switch t.Kernel {
-	case "sum":
-		return decodeParams[Sum](t.Params)
-	case "pairs":
-		return decodeParams[Pairs](t.Params)
-	case "patches":
-		return decodeParams[Patches](t.Params)
-	}
-	k, err := unmarshalKernel(data)
-	if err != nil {
-		return nil, err
-	}
-	return k.(EmbeddingKernel), nil // every kernel of this package implements it
+	return unmarshal[EmbeddingKernel](data)
 }
 
 type sumFile struct {
@@ -65,7 +24,7 @@ type sumFile struct {
 
 // MarshalJSON writes the kernel of the numbers, tagged with its name.
 func (c Sum) MarshalJSON() ([]byte, error) {
-	numbers, err := marshalKernel(c.Numbers)
+	numbers, err := marshal(c.Numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +37,7 @@ func (c *Sum) UnmarshalJSON(data []byte) error {
 	if err := param.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
-	k, err := unmarshalKernel(f.Numbers)
+	k, err := unmarshal[Kernel](f.Numbers)
 	c.Numbers = k
 	return err
 }

@@ -37,7 +37,7 @@ type kernelCase struct {
 
 func embeddings() map[string]kernelCase {
 	list := map[string]kernelCase{
-		"scales":  {rff.Scales{Dim: 40, Bandwidths: []float64{0.3, 1, 3}}, mixed},
+		"scales":  {rff.Scales{Dim: 40, Low: 0.3, High: 3}, mixed},
 		"range":   {rff.Scales{Dim: 40, Low: 0.3, High: 3}, mixed},
 		"sum":     {rff.Sum{Numbers: rff.Scales{Dim: 40, Low: 0.1, High: 1}}, mixed},
 		"pairs":   {rff.Pairs{Knots: 5}, mixed},
@@ -335,9 +335,9 @@ func TestEmbeddingMistakes(t *testing.T) {
 		{rff.Pairs{}, rff.Layout{In: 784}, "44208192 features"},
 		{rff.Sum{}, mixed, "rff.Sum.Numbers"},
 		{rff.Sum{Numbers: rff.RBF{Dim: 4}}, mixed, "rff.RBF.Bandwidth"},
-		{rff.Scales{Dim: 4}, mixed, "rff.Scales.Bandwidths"},
+		{rff.Scales{Dim: 4}, mixed, "rff.Scales.Low"},
 		{rff.Scales{Dim: 4, Low: 2, High: 1}, mixed, "rff.Scales.High"},
-		{rff.Scales{Dim: 4, Bandwidths: []float64{1, -1}}, mixed, "rff.Scales.Bandwidths[1]"},
+		{rff.Scales{Dim: 4, Low: 1, High: -1}, mixed, "rff.Scales.High"},
 		{rff.Patches{}, mixed, "rff.Patches: layout"},
 		{rff.Patches{}, image, "rff.Patches.Windows"},
 		{rff.Patches{Dim: 4, Windows: []float64{1, 0}, Blur: math.NaN(), Low: 2, High: 1}, image,

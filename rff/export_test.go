@@ -1,7 +1,7 @@
 package rff
 
 // For tests.
-var MarshalKernel, UnmarshalKernel = marshalKernel, unmarshalKernel
+var MarshalKernel, UnmarshalKernel = marshal, unmarshal[Kernel]
 
 // For tests.
 type (

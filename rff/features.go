@@ -1,12 +1,6 @@
 package rff
 
-import (
-	"encoding/json"
-	"fmt"
-
-	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/param"
-)
+import "github.com/seed7ba64551/privgen/device"
 
 // Features is a public map from records to rows of bounded norm. Each row depends only on its
 // record. [Map] and the maps of [Strokes] and [Scattering] implement Features.
@@ -44,42 +38,7 @@ func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn
 
 // MarshalFeatures writes the description of one of this package's features, tagged with its name.
 // Errors: an error for a kernel of another package.
-func MarshalFeatures(k FeatureKernel) ([]byte, error) {
-	if s, ok := k.(Strokes); ok {
-		params, err := json.Marshal(s)
-		if err != nil {
-			return nil, fmt.Errorf("rff: %w", err)
-		}
-		return json.Marshal(tagged{"strokes", params})
-	}
-	if s, ok := k.(Scattering); ok {
-		params, err := json.Marshal(s)
-		if err != nil {
-			return nil, fmt.Errorf("rff: %w", err)
-		}
-		return json.Marshal(tagged{"scattering", params})
-	}
-	if kernel, ok := k.(Kernel); ok {
-		return marshalKernel(kernel)
-	}
-	return nil, fmt.Errorf("rff.MarshalFeatures: features of type %T cannot be written: want "+
-		"features of package rff", k)
-}
+func MarshalFeatures(k FeatureKernel) ([]byte, error) { return marshal(k) }
 
 // UnmarshalFeatures reads a description that [MarshalFeatures] wrote. Errors: [ErrFormat].
-func UnmarshalFeatures(data []byte) (FeatureKernel, error) {
-	var t tagged
-	if param.Decode(data, &t) == nil {
-		switch t.Kernel {
-		case "strokes":
-			return decodeParams[Strokes](t.Params)
-		case "scattering":
-			return decodeParams[Scattering](t.Params)
-		}
-	}
-	k, err := unmarshalKernel(data)
-	if err != nil {
-		return nil, err
-	}
-	return k.(FeatureKernel), nil // every kernel of this package implements it
-}
+func UnmarshalFeatures(data []byte) (FeatureKernel, error) { return unmarshal[FeatureKernel](data) }

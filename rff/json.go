@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -11,20 +12,12 @@ import (
 // ErrFormat is returned for bytes that do not describe a kernel or a map.
 var ErrFormat = errors.New("rff: malformed description")
 
-// marshalKernel writes one of this package's kernels, tagged with its name.
-//
-// Errors: an error for a kernel that cannot be written.
-func marshalKernel(k Kernel) ([]byte, error) {
-	name := kernelName(k)
-	if name == "" {
-		return nil, fmt.Errorf("rff.marshalKernel: a kernel of type %T cannot be written: want RBF "+
-			"or Scales", k)
-	}
-	params, err := json.Marshal(k)
-	if err != nil {
-		return nil, fmt.Errorf("rff: %w", err)
-	}
-	return json.Marshal(tagged{name, params})
+// kinds are the kernels and features of this package, by their names in files.
+var kinds = map[string]reflect.Type{
+	"rbf": reflect.TypeFor[RBF](), "scales": reflect.TypeFor[Scales](),
+	"sum": reflect.TypeFor[Sum](), "pairs": reflect.TypeFor[Pairs](),
+	"patches": reflect.TypeFor[Patches](), "strokes": reflect.TypeFor[Strokes](),
+	"scattering": reflect.TypeFor[Scattering](),
 }
 
 type tagged struct {
@@ -32,38 +25,38 @@ type tagged struct {
 	Params json.RawMessage `json:"params"`
 }
 
-func kernelName(k Kernel) string {
-	switch k.(type) {
-	case RBF:
-		return "rbf"
-	case Scales:
-		return "scales"
+// marshal writes the description of a kernel or of features, tagged with its name.
+//
+// Errors: an error for a type of another package.
+func marshal(k any) ([]byte, error) {
+	for name, kind := range kinds {
+		if reflect.TypeOf(k) != kind {
+			continue
+		}
+		params, err := json.Marshal(k)
+		if err != nil {
+			return nil, fmt.Errorf("rff: %w", err)
+		}
+		return json.Marshal(tagged{name, params})
 	}
-	return ""
+	return nil, fmt.Errorf("rff: a %T cannot be written: want a type of package rff", k)
 }
 
-// unmarshalKernel reads a kernel that [marshalKernel] wrote. Errors: [ErrFormat].
-func unmarshalKernel(data []byte) (Kernel, error) {
+// unmarshal reads a description of a K that marshal wrote. Errors: [ErrFormat].
+func unmarshal[K any](data []byte) (k K, err error) {
 	var t tagged
 	if err := param.Decode(data, &t); err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-	}
-	switch t.Kernel {
-	case "rbf":
-		return decode[RBF](t.Params)
-	case "scales":
-		return decode[Scales](t.Params)
-	}
-	return nil, fmt.Errorf("%w: unknown kernel %.40q", ErrFormat, t.Kernel)
-}
-
-func decode[K Kernel](params []byte) (Kernel, error) { return decodeParams[K](params) }
-
-func decodeParams[K any](params []byte) (k K, err error) {
-	if err := param.Decode(params, &k); err != nil {
 		return k, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
-	return k, nil
+	kind, known := kinds[t.Kernel]
+	if !known || !kind.Implements(reflect.TypeFor[K]()) {
+		return k, fmt.Errorf("%w: unknown kernel %.40q", ErrFormat, t.Kernel)
+	}
+	v := reflect.New(kind)
+	if err := param.Decode(t.Params, v.Interface()); err != nil {
+		return k, fmt.Errorf("%w: %v", ErrFormat, err)
+	}
+	return v.Elem().Interface().(K), nil
 }
 
 // mapFile is a saved map.
@@ -76,7 +69,7 @@ type mapFile struct {
 // MarshalJSON writes the kernel, the record width and the seed, from which the map can be drawn
 // again.
 func (m *Map) MarshalJSON() ([]byte, error) {
-	k, err := marshalKernel(m.kernel)
+	k, err := marshal(m.kernel)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +83,7 @@ func (m *Map) UnmarshalJSON(data []byte) error {
 	if err := param.Decode(data, &f); err != nil {
 		return fmt.Errorf("%w: %v", ErrFormat, err)
 	}
-	k, err := unmarshalKernel(f.Kernel)
+	k, err := unmarshal[Kernel](f.Kernel)
 	if err != nil {
 		return err
 	}

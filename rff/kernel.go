@@ -1,7 +1,6 @@
 package rff
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -44,36 +43,22 @@ func (s spectrum) frequencies() int {
 	return s.dim / 2
 }
 
-func (s spectrum) validate(in int) error {
-	var errs []error
-	switch {
-	case s.dim < 1:
-		errs = append(errs, param.New(s.path("Dim"), s.dim, "a positive integer"))
-	case !s.phase && s.dim%2 != 0:
-		errs = append(errs,
-			param.New(s.path("Dim"), s.dim,
-				"an even integer, because features are pairs of cosine and sine"))
-	case s.dim > maxFrequencies:
-		errs = append(errs, param.New(s.path("Dim"), s.dim, fmt.Sprintf("at most %d", maxFrequencies)))
-	}
-	if in < 1 || in > maxFrequencies {
-		errs = append(errs,
-			param.New(s.path("New.in"), in, fmt.Sprintf("a record width in [1, %d]", maxFrequencies)))
-	}
-	if len(errs) == 0 && in > maxFrequencies/s.frequencies() {
-		errs = append(errs,
-			param.New(s.path("Dim"), s.dim, fmt.Sprintf("width × frequencies at most %d", maxFrequencies)))
-	}
-	return errors.Join(errs...)
+func (s spectrum) validate(k *param.Checker, in int) {
+	k.OK(s.dim >= 1 && s.dim <= maxFrequencies, s.path("Dim"), s.dim,
+		fmt.Sprintf("an integer in [1, %d]", maxFrequencies))
+	k.OK(s.phase || s.dim%2 == 0, s.path("Dim"), s.dim,
+		"an even integer, because features are pairs of cosine and sine")
+	k.OK(in >= 1 && in <= maxFrequencies, s.path("New.in"), in,
+		fmt.Sprintf("a record width in [1, %d]", maxFrequencies))
+	k.OK(in <= maxFrequencies/max(s.frequencies(), 1), s.path("Dim"), s.dim,
+		fmt.Sprintf("width × frequencies at most %d", maxFrequencies))
 }
 
 func (s spectrum) path(field string) string { return "rff." + s.name + "." + field }
 
-func checkBandwidth(name string, b float64) error {
-	if !(b >= minBandwidth && b <= maxBandwidth) {
-		return param.New("rff."+name, b, fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth))
-	}
-	return nil
+func checkBandwidth(k *param.Checker, name string, b float64) {
+	k.OK(b >= minBandwidth && b <= maxBandwidth, "rff."+name, b,
+		fmt.Sprintf("a number in [%g, %g]", minBandwidth, maxBandwidth))
 }
 
 // lengthOf returns the factor for frequency j.
@@ -84,11 +69,11 @@ func (s spectrum) lengthOf(j int) float64 {
 	return s.length(j, s.frequencies())
 }
 
-// build validates the spectrum and the record width and returns a map, which draws its frequencies
-// when it is first used.
-func build(k Kernel, s spectrum, in int, seed uint64, more ...error) (*Map, error) {
-	if err := errors.Join(append([]error{s.validate(in)}, more...)...); err != nil {
-		return nil, err
+// build validates the spectrum and the record width, in addition to what k holds, and returns a
+// map, which draws its frequencies when it is first used.
+func build(k *param.Checker, of Kernel, s spectrum, in int, seed uint64) (*Map, error) {
+	if s.validate(k, in); k.Err() != nil {
+		return nil, k.Err()
 	}
-	return &Map{kernel: k, spectrum: s, in: in, seed: seed}, nil
+	return &Map{kernel: of, spectrum: s, in: in, seed: seed}, nil
 }

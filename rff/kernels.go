@@ -1,6 +1,10 @@
 package rff
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/internal/param"
+)
 
 // RBF is the Gaussian kernel exp(−‖x−y‖²/(2ℓ²)). Its frequencies are normal with variance 1/ℓ² in
 // every coordinate.
@@ -19,7 +23,9 @@ type RBF struct {
 func (c RBF) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1/c.Bandwidth) }
 	s := spectrum{name: "RBF", dim: c.Dim, phase: c.Phase, draw: draw}
-	return build(c, s, in, seed, checkBandwidth("RBF.Bandwidth", c.Bandwidth))
+	var k param.Checker
+	checkBandwidth(&k, "RBF.Bandwidth", c.Bandwidth)
+	return build(&k, c, s, in, seed)
 }
 
 func normal(rng *rand.Rand, w []float64, scale float64) {

@@ -1,7 +1,7 @@
 package rff
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 
@@ -38,15 +38,8 @@ const (
 )
 
 func (c Pairs) withDefaults() Pairs {
-	if c.Order == 0 {
-		c.Order = 2
-	}
-	if c.Knots == 0 {
-		c.Knots = defaultKnots
-	}
-	if c.MaxDim == 0 {
-		c.MaxDim = defaultCap
-	}
+	c.Order, c.Knots = cmp.Or(c.Order, 2), cmp.Or(c.Knots, defaultKnots)
+	c.MaxDim = cmp.Or(c.MaxDim, defaultCap)
 	return c
 }
 
@@ -54,8 +47,10 @@ func (c Pairs) withDefaults() Pairs {
 // as a number. Errors: *param.Error, also for a layout with more than MaxDim features; the error
 // states their number.
 func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
-	if err := errors.Join(l.validate(), c.validate()); err != nil {
-		return nil, err
+	var k param.Checker
+	l.validate(&k)
+	if c.validate(&k); k.Err() != nil {
+		return nil, k.Err()
 	}
 	c = c.withDefaults()
 	if dim := c.dim(l); dim > c.MaxDim {
@@ -68,19 +63,12 @@ func (c Pairs) Embedding(l Layout, _ uint64) (Embedding, error) {
 	return t, nil
 }
 
-func (c Pairs) validate() error {
-	var errs []error
-	if c.Order < 0 || c.Order > 2 {
-		errs = append(errs, param.New("rff.Pairs.Order", c.Order, "1 or 2, or 0 for 2"))
-	}
-	if c.Knots < 0 || c.Knots == 1 || c.Knots > 1<<12 {
-		errs = append(errs, param.New("rff.Pairs.Knots", c.Knots, "from 2 to 4096, or 0 for 12"))
-	}
-	if c.MaxDim < 0 || c.MaxDim > maxFrequencies {
-		want := fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap)
-		errs = append(errs, param.New("rff.Pairs.MaxDim", c.MaxDim, want))
-	}
-	return errors.Join(errs...)
+func (c Pairs) validate(k *param.Checker) {
+	k.OK(c.Order >= 0 && c.Order <= 2, "rff.Pairs.Order", c.Order, "1 or 2, or 0 for 2")
+	k.OK(c.Knots == 0 || c.Knots >= 2 && c.Knots <= 1<<12, "rff.Pairs.Knots", c.Knots,
+		"from 2 to 4096, or 0 for 12")
+	k.OK(c.MaxDim >= 0 && c.MaxDim <= maxFrequencies, "rff.Pairs.MaxDim", c.MaxDim,
+		fmt.Sprintf("at most %d, or 0 for %d", maxFrequencies, defaultCap))
 }
 
 // columnAxes returns the axis of every column.

@@ -1,7 +1,6 @@
 package rff
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -53,43 +52,29 @@ func PatchesFor(dim, height, width int) Patches {
 // Embedding implements [EmbeddingKernel]. Errors: *param.Error, also for a layout that does not
 // describe images.
 func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
-	if err := errors.Join(l.validate(), c.validate(l)); err != nil {
-		return nil, err
+	var k param.Checker
+	l.validate(&k)
+	if c.validate(&k, l); k.Err() != nil {
+		return nil, k.Err()
 	}
 	length := Scales{Low: c.Low, High: c.High}.length()
 	s := spectrum{name: "Patches", dim: c.Dim, draw: newBrush(c, l).draw, length: length}
-	m, err := build(nil, s, l.In, seed)
+	m, err := build(&k, nil, s, l.In, seed)
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-func (c Patches) validate(l Layout) error {
-	var errs []error
-	if !l.image() {
-		errs = append(errs,
-			param.New("rff.Patches: layout", "records that are not images", "images"))
-	}
-	if len(c.Windows) == 0 {
-		errs = append(errs, param.New("rff.Patches.Windows", c.Windows, "at least one side"))
-	}
+func (c Patches) validate(k *param.Checker, l Layout) {
+	k.OK(l.image(), "rff.Patches: layout", "records that are not images", "images")
+	k.OK(len(c.Windows) > 0, "rff.Patches.Windows", c.Windows, "at least one side")
 	for i, w := range c.Windows {
-		if !(w > 0 && w <= 1e6) {
-			errs = append(errs,
-				param.New(fmt.Sprintf("rff.Patches.Windows[%d]", i), w,
-					"a positive fraction of the image's side"))
-		}
+		k.OK(w > 0 && w <= 1e6, fmt.Sprintf("rff.Patches.Windows[%d]", i), w,
+			"a positive fraction of the image's side")
 	}
-	if !(c.Blur >= 0 && c.Blur <= 1e3) {
-		errs = append(errs, param.New("rff.Patches.Blur", c.Blur, "from 0 to 1000 pixels"))
-	}
-	errs = append(errs, checkBandwidth("Patches.Low", c.Low), checkBandwidth("Patches.High", c.High))
-	if c.Low > c.High {
-		errs = append(errs,
-			param.New("rff.Patches.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
-	}
-	return errors.Join(errs...)
+	k.OK(c.Blur >= 0 && c.Blur <= 1e3, "rff.Patches.Blur", c.Blur, "from 0 to 1000 pixels")
+	checkRange(k, "Patches", c.Low, c.High)
 }
 
 // brush draws patches of smoothed noise.

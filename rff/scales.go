@@ -1,7 +1,6 @@
 package rff
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,14 +12,11 @@ import (
 // right choice of a bandwidth, which must not be made from private records. Norms are exactly 1, as
 // for [RBF].
 //
-// Either Bandwidths lists the length scales, which all have the same number of features, or Low and
-// High are the ends of a range of length scales. In the range, length scales are spread evenly on a
-// logarithmic scale.
+// Length scales are spread evenly on a logarithmic scale from Low to High.
 type Scales struct {
-	Dim        int       `json:"dim"` // number of features, even
-	Bandwidths []float64 `json:"bandwidths,omitempty"`
-	Low        float64   `json:"low,omitempty"`
-	High       float64   `json:"high,omitempty"`
+	Dim  int     `json:"dim"` // number of features, even
+	Low  float64 `json:"low,omitempty"`
+	High float64 `json:"high,omitempty"`
 }
 
 // Rule returns scales for records of n coordinates in [0, 1]. They do not depend on the records:
@@ -35,7 +31,9 @@ func Rule(dim, n int) Scales {
 func (c Scales) New(in int, seed uint64) (*Map, error) {
 	draw := func(rng *rand.Rand, w []float64) { normal(rng, w, 1) }
 	s := spectrum{name: "Scales", dim: c.Dim, draw: draw, length: c.length()}
-	return build(c, s, in, seed, c.validate())
+	var k param.Checker
+	checkRange(&k, "Scales", c.Low, c.High)
+	return build(&k, c, s, in, seed)
 }
 
 // Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.
@@ -44,10 +42,6 @@ func (c Scales) Embedding(l Layout, seed uint64) (Embedding, error) { return fla
 // length returns a function that assigns scales to frequencies. It assigns them by index, not at
 // random, so all scales have equally many frequencies.
 func (c Scales) length() func(j, n int) float64 {
-	list := append([]float64(nil), c.Bandwidths...)
-	if len(list) > 0 {
-		return func(j, _ int) float64 { return 1 / list[j%len(list)] }
-	}
 	octaves := math.Log(c.High / c.Low)
 	return func(j, n int) float64 {
 		// A golden-ratio sequence is evenly distributed over every run of consecutive frequencies, so
@@ -57,21 +51,9 @@ func (c Scales) length() func(j, n int) float64 {
 	}
 }
 
-func (c Scales) validate() error {
-	var errs []error
-	if listed, ranged := len(c.Bandwidths) > 0, c.Low != 0 || c.High != 0; listed == ranged {
-		errs = append(errs,
-			param.New("rff.Scales.Bandwidths", c.Bandwidths, "either a list of bandwidths or Low and High"))
-	}
-	for i, b := range c.Bandwidths {
-		errs = append(errs, checkBandwidth(fmt.Sprintf("Scales.Bandwidths[%d]", i), b))
-	}
-	if len(c.Bandwidths) == 0 {
-		errs = append(errs, checkBandwidth("Scales.Low", c.Low), checkBandwidth("Scales.High", c.High))
-		if c.Low > c.High {
-			errs = append(errs,
-				param.New("rff.Scales.High", c.High, fmt.Sprintf("at least Low = %v", c.Low)))
-		}
-	}
-	return errors.Join(errs...)
+// checkRange checks the ends of a range of length scales.
+func checkRange(k *param.Checker, name string, low, high float64) {
+	checkBandwidth(k, name+".Low", low)
+	checkBandwidth(k, name+".High", high)
+	k.OK(!(low > high), "rff."+name+".High", high, fmt.Sprintf("at least Low = %v", low))
 }

@@ -1,8 +1,8 @@
 package rff
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -31,12 +31,7 @@ type Scattering struct {
 }
 
 func (c Scattering) withDefaults() Scattering {
-	if c.Orientations == 0 {
-		c.Orientations = 8
-	}
-	if c.Group == 0 {
-		c.Group = 3
-	}
+	c.Orientations, c.Group = cmp.Or(c.Orientations, 8), cmp.Or(c.Group, 3)
 	return c
 }
 
@@ -56,21 +51,21 @@ func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
 
 func (c Scattering) new(l Layout) (*scatteringMap, error) {
 	c = c.withDefaults()
-	if err := errors.Join(l.validate(), c.validate(l)); err != nil {
-		return nil, err
+	var k param.Checker
+	l.validate(&k)
+	if c.validate(&k, l); k.Err() != nil {
+		return nil, k.Err()
 	}
 	return &scatteringMap{config: c, height: l.Height, width: l.Width,
 		colours: l.In / (l.Height * l.Width)}, nil
 }
 
-func (c Scattering) validate(l Layout) error {
-	var k param.Checker
+func (c Scattering) validate(k *param.Checker, l Layout) {
 	k.OK(l.image(), "rff.Scattering: layout",
 		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images")
 	k.OK(c.Orientations >= 1 && c.Orientations <= mostAngles, "rff.Scattering.Orientations",
 		c.Orientations, "from 1 to 64")
 	k.OK(c.Group >= 1 && c.Group <= 1<<13, "rff.Scattering.Group", c.Group, "from 1 to 8192")
-	return k.Err()
 }
 
 // scatteringMap computes the features of [Scattering] for images of one size. It is safe for

@@ -2,7 +2,6 @@ package rff
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -58,14 +57,15 @@ func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
 }
 
 func (c Strokes) new(l Layout) (*strokeMap, error) {
-	if err := errors.Join(l.validate(), c.validate(l)); err != nil {
-		return nil, err
+	var k param.Checker
+	l.validate(&k)
+	if c.validate(&k, l); k.Err() != nil {
+		return nil, k.Err()
 	}
 	return &strokeMap{config: c, in: l.In, height: l.Height, width: l.Width}, nil
 }
 
-func (c Strokes) validate(l Layout) error {
-	var k param.Checker
+func (c Strokes) validate(k *param.Checker, l Layout) {
 	k.OK(l.image() && l.In == l.Height*l.Width, "rff.Strokes: layout",
 		fmt.Sprintf("%d numbers of %d×%d pixels", l.In, l.Height, l.Width), "images in grey")
 	k.OK(c.Cells >= 1 && c.Cells <= mostCells, "rff.Strokes.Cells", c.Cells, "from 1 to 1024")
@@ -74,7 +74,6 @@ func (c Strokes) validate(l Layout) error {
 	k.OK(c.Blur >= 0 && c.Blur <= 1e3, "rff.Strokes.Blur", c.Blur, "from 0 to 1000 pixels")
 	k.OK(c.Spread >= 0 && c.Spread <= 1, "rff.Strokes.Spread", c.Spread, "a fraction of the height")
 	k.OK(c.Upright || c.Spread == 0, "rff.Strokes.Spread", c.Spread, "0 unless Upright")
-	return k.Err()
 }
 
 // strokeMap computes the features of [Strokes] for images of one size. It is safe for concurrent

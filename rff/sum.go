@@ -1,7 +1,6 @@
 package rff
 
 import (
-	"errors"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -26,7 +25,10 @@ type Sum struct {
 
 // Embedding implements [EmbeddingKernel].
 func (c Sum) Embedding(l Layout, seed uint64) (Embedding, error) {
-	if err := errors.Join(l.validate(), c.validate()); err != nil {
+	var k param.Checker
+	l.validate(&k)
+	k.OK(c.Numbers != nil, "rff.Sum.Numbers", nil, "a kernel for the numeric columns")
+	if err := k.Err(); err != nil {
 		return nil, err
 	}
 	m := &sumMap{in: l.In}
@@ -40,13 +42,6 @@ func (c Sum) Embedding(l Layout, seed uint64) (Embedding, error) {
 	}
 	m.setBounds(l)
 	return m, nil
-}
-
-func (c Sum) validate() error {
-	if c.Numbers == nil {
-		return param.New("rff.Sum.Numbers", nil, "a kernel for the numeric columns")
-	}
-	return nil
 }
 
 // run is a range of consecutive coordinates. It begins at from in a record, and at to in the input

@@ -14,10 +14,8 @@ func (t *Trainer) Members(rows int) int {
 // LeastRows is the number of rows from which a core takes its own rows.
 const LeastRows = leastRows
 
-// Noise returns the noise of each group.
-func (s Split) Noise(clipNorms []float64, sizes []int) []float64 {
-	return s.noise(clipNorms, sizes)
-}
+// GroupNoise returns the noise of each group.
+func GroupNoise(clipNorms []float64, sizes []int) []float64 { return groupNoise(clipNorms, sizes) }
 
 // Factor returns the factor of the learning rate at a step.
 func (s Schedule) Factor(step int) float64 { return s.factor(step) }

@@ -19,15 +19,16 @@ import (
 //
 // Every record contributes to all groups, so parallel composition does not apply. With clip norms
 // c_j and noise of standard deviation s_j, the joint release has multiplier z = (Σ
-// (c_j/s_j)²)^(−1/2). Split chooses the s_j such that z is the configured multiplier. k groups with
-// noise σ·c_j each would cost the same as one release with multiplier σ/√k.
+// (c_j/s_j)²)^(−1/2). The s_j are chosen such that z is the configured multiplier and the total
+// noise is least: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters. The variances of all
+// coordinates then add up to z²(Σ c_j√d_j)². By the Cauchy–Schwarz inequality, this is never more
+// than the total for flat clipping to the norm √Σ c_j².
 //
 // The network's gradients must be models.BlockGradients.
 type Groups struct {
 	// List puts each parameter block of the network in one group. An empty list means that the network
 	// is a Grouped and states its groups.
-	List  []Group `json:"list,omitempty"`
-	Split Split   `json:"split,omitempty"`
+	List []Group `json:"list,omitempty"`
 }
 
 // Group is a set of parameter blocks that is clipped as one vector.
@@ -40,58 +41,24 @@ type Group struct {
 // only on public data, released parameters and public randomness.
 type Grouped interface{ ClipGroups() []Group }
 
-// Split determines how the noise is divided among groups.
-type Split int
-
-const (
-	// Least minimises the total noise: s_j² = z²·(c_j/√d_j)·Σ c_i√d_i for groups of d_j parameters.
-	// The variances of all coordinates then add up to z²(Σ c_j√d_j)². By the Cauchy–Schwarz
-	// inequality, this is never more than the total for flat clipping to the norm √Σ c_j².
-	Least Split = iota
-	// Equal uses s_j = z·√k·c_j.
-	Equal
-)
-
-var splitNames = param.Names[Split]{Type: "sgd.Split", List: []string{
-	Least: "least", Equal: "equal",
-}}
-
-func (s Split) known() bool { return splitNames.Known(s) }
-
-// String returns the name.
-func (s Split) String() string { return splitNames.String(s) }
-
-// MarshalText writes the name.
-func (s Split) MarshalText() ([]byte, error) { return splitNames.Marshal(s) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (s *Split) UnmarshalText(text []byte) error { return splitNames.Unmarshal(text, s) }
-
-// noise returns s_j/z for groups of the given clip norms and sizes. This is the standard deviation
-// of each group's noise under add-or-remove-one if the joint release has multiplier 1. Under
-// replace-one, the sensitivity and all standard deviations are twice as large.
+// groupNoise returns s_j/z for groups of the given clip norms and sizes. This is the standard
+// deviation of each group's noise under add-or-remove-one if the joint release has multiplier 1.
+// Under replace-one, the sensitivity and all standard deviations are twice as large.
 //
 // Guarantee: Σ (clipNorm_j/noise_j)² = 1 up to rounding.
-func (s Split) noise(clipNorms []float64, sizes []int) []float64 {
+func groupNoise(clipNorms []float64, sizes []int) []float64 {
 	out := make([]float64, len(clipNorms))
 	total := 0.0
 	for j, c := range clipNorms {
 		total += c * math.Sqrt(float64(sizes[j]))
 	}
 	for j, c := range clipNorms {
-		if s == Equal {
-			out[j] = math.Sqrt(float64(len(clipNorms))) * c
-			continue
-		}
 		out[j] = math.Sqrt(c / math.Sqrt(float64(sizes[j])) * total)
 	}
 	return out
 }
 
 func (g Groups) check(k *checker, _ Config) {
-	k.ok(g.Split.known(), "Clip.Split", g.Split, "Least or Equal")
 	for i, group := range g.List {
 		k.ok(len(group.Blocks) > 0, fmt.Sprintf("Clip.List[%d].Blocks", i), len(group.Blocks),
 			"at least one block")
@@ -103,7 +70,7 @@ func (g Groups) multipliers(bool) []float64 { return nil }
 
 // start copies the lists, so the caller may change its own.
 func (g Groups) start(accountant.Relation, float64) clipper {
-	own := Groups{Split: g.Split}
+	var own Groups
 	for _, group := range g.List {
 		own.List = append(own.List, Group{slices.Clone(group.Blocks), group.ClipNorm})
 	}
@@ -112,7 +79,7 @@ func (g Groups) start(accountant.Relation, float64) clipper {
 
 // grouping is the state of Groups for one network. The sum of each group is divided by the group's
 // noise. All groups together are then one vector of sensitivity (Σ (c_j/s_j)²)^½, with the same
-// noise in every coordinate. The s_j are the results of Split.noise. absorb multiplies each group
+// noise in every coordinate. The s_j are the results of groupNoise. absorb multiplies each group
 // by its noise again.
 type grouping struct {
 	unchoosing
@@ -123,7 +90,7 @@ type grouping struct {
 
 	groups  []Group
 	of      []int     // group of each block
-	noise   []float64 // Split.noise of each group
+	noise   []float64 // groupNoise of each group
 	joint   float64   // sensitivity in units of noise
 	norms   [][]float64
 	summed  []float64 // squared norms of the rows in one group
@@ -182,7 +149,7 @@ func (g *grouping) set(list []Group) error {
 				Want: "blocks with parameters"}
 		}
 	}
-	g.noise = g.policy.Split.noise(norms, sizes)
+	g.noise = groupNoise(norms, sizes)
 	g.joint = 0
 	for j, c := range norms {
 		g.joint += c / g.noise[j] * c / g.noise[j]

@@ -76,8 +76,8 @@ func (n hasPublicPart) AddPublicGradient(dst device.Params) {
 	}
 }
 
-func grouped(split sgd.Split, norms ...float64) sgd.Groups {
-	g := sgd.Groups{Split: split}
+func grouped(norms ...float64) sgd.Groups {
+	var g sgd.Groups
 	for i, c := range norms {
 		g.List = append(g.List, sgd.Group{Blocks: []int{i}, ClipNorm: c})
 	}
@@ -90,50 +90,47 @@ func grouped(split sgd.Split, norms ...float64) sgd.Groups {
 func TestGroupedEffect(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 1))
 	const z = 1.2
-	for _, split := range []sgd.Split{sgd.Least, sgd.Equal} {
-		tight := map[accountant.Relation]float64{}
-		for trial := range 40 {
-			sizes, norms, dim := []int{}, []float64{}, 0
-			for range 1 + trial%5 {
-				sizes = append(sizes, 1+rng.IntN(6))
-				norms = append(norms, math.Exp(rng.NormFloat64()))
-				dim += sizes[len(sizes)-1]
-			}
-			flat := make([]float32, 8*dim)
-			for i := range flat {
-				flat[i] = float32(20 * rng.NormFloat64())
-			}
-			flipped := append([]float32(nil), flat...)
-			for j := 7 * dim; j < 8*dim; j++ {
-				flipped[j] *= -1
-			}
-			cfg := with(grouped(split, norms...), 1, 1)
-			cfg.NoiseMultiplier = z
-			for r, other := range map[accountant.Relation][]float32{accountant.AddOrRemoveOne: flat[:7*dim],
-				accountant.ReplaceOne: flipped} {
-				a := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, flat))
-				b := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, other))
-				effect := distance(a.sums[0], b.sums[0]) / a.releases[0].Std[0]
-				if effect > 1/z*(1+1e-6) {
-					t.Errorf("%v, %v: one record has the effect %v, want at most %v", split, r, effect, 1/z)
-				}
-				tight[r] = max(tight[r], effect*z)
-			}
+	tight := map[accountant.Relation]float64{}
+	for trial := range 40 {
+		sizes, norms, dim := []int{}, []float64{}, 0
+		for range 1 + trial%5 {
+			sizes = append(sizes, 1+rng.IntN(6))
+			norms = append(norms, math.Exp(rng.NormFloat64()))
+			dim += sizes[len(sizes)-1]
 		}
-		for r, near := range tight {
-			if near < 0.98 {
-				t.Errorf("%v, %v: the largest effect is only %v of the bound: the test has no power", split, r, near)
+		flat := make([]float32, 8*dim)
+		for i := range flat {
+			flat[i] = float32(20 * rng.NormFloat64())
+		}
+		flipped := append([]float32(nil), flat...)
+		for j := 7 * dim; j < 8*dim; j++ {
+			flipped[j] *= -1
+		}
+		cfg := with(grouped(norms...), 1, 1)
+		cfg.NoiseMultiplier = z
+		for r, other := range map[accountant.Relation][]float32{accountant.AddOrRemoveOne: flat[:7*dim],
+			accountant.ReplaceOne: flipped} {
+			a := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, flat))
+			b := observe(t, cfg, r, newBlocky(sizes...), fromFlat(t, dim, other))
+			effect := distance(a.sums[0], b.sums[0]) / a.releases[0].Std[0]
+			if effect > 1/z*(1+1e-6) {
+				t.Errorf("%v: one record has the effect %v, want at most %v", r, effect, 1/z)
 			}
+			tight[r] = max(tight[r], effect*z)
+		}
+	}
+	for r, near := range tight {
+		if near < 0.98 {
+			t.Errorf("%v: the largest effect is only %v of the bound: the test has no power", r, near)
 		}
 	}
 }
 
 // TestGroupNoise: the noise of group j's parameters has standard deviation s_j under
 // add-or-remove-one, and 2s_j under replace-one. The test computes s_j from the formulas, not with
-// the package. Each of twelve comparisons fails by chance with probability 1e-9.
+// the package. Each of six comparisons fails by chance with probability 1e-9.
 func TestGroupNoise(t *testing.T) {
 	sizes, norms, z := []int{30000, 8000, 12000}, []float64{2, 0.5, 0.1}, 1.7
-	k := float64(len(sizes))
 	total := 0.0
 	for j := range sizes {
 		total += norms[j] * math.Sqrt(float64(sizes[j]))
@@ -142,54 +139,49 @@ func TestGroupNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, split := range []sgd.Split{sgd.Least, sgd.Equal} {
-		for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
-			accountant.ReplaceOne: 2} {
-			net := newBlocky(sizes...)
-			cfg := sgd.Config{Clip: grouped(split, norms...), SamplingProbability: 0.5, Steps: 1,
-				NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
-			trainer, err := sgd.New(cfg, net,
-				ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
+	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
+		accountant.ReplaceOne: 2} {
+		net := newBlocky(sizes...)
+		cfg := sgd.Config{Clip: grouped(norms...), SamplingProbability: 0.5, Steps: 1,
+			NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
+		trainer, err := sgd.New(cfg, net,
+			ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range trainer.Steps(t.Context(), none) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, err := range trainer.Steps(t.Context(), none) {
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			effect := 0.0
-			for j := range sizes {
-				want := z * math.Sqrt(norms[j]/math.Sqrt(float64(sizes[j]))*total)
-				if split == sgd.Equal {
-					want = z * math.Sqrt(k) * norms[j]
-				}
-				effect += norms[j] / want * norms[j] / want
-				lo, hi := net.params.Range(j)
-				moved := net.params.Flat.Data[lo:hi]
-				privacytest.GoodnessOfFit{Draw: func() float64 {
-					x := moved[0]
-					moved = moved[1:]
+		}
+		effect := 0.0
+		for j := range sizes {
+			want := z * math.Sqrt(norms[j]/math.Sqrt(float64(sizes[j]))*total)
+			effect += norms[j] / want * norms[j] / want
+			lo, hi := net.params.Range(j)
+			moved := net.params.Flat.Data[lo:hi]
+			privacytest.GoodnessOfFit{Draw: func() float64 {
+				x := moved[0]
+				moved = moved[1:]
+				return float64(x)
+			},
+				CDF: privacytest.NormalCDF(want * factor), FalseAlarm: 1e-9,
+				Samples: min(hi-lo, 8000) / 2}.Check(t)
+			for _, wrong := range []float64{0.7, 1.3} {
+				rest := net.params.Flat.Data[lo:hi]
+				if !(privacytest.GoodnessOfFit{Draw: func() float64 {
+					x := rest[0]
+					rest = rest[1:]
 					return float64(x)
 				},
-					CDF: privacytest.NormalCDF(want * factor), FalseAlarm: 1e-9,
-					Samples: min(hi-lo, 8000) / 2}.Check(t)
-				for _, wrong := range []float64{0.7, 1.3} {
-					rest := net.params.Flat.Data[lo:hi]
-					if !(privacytest.GoodnessOfFit{Draw: func() float64 {
-						x := rest[0]
-						rest = rest[1:]
-						return float64(x)
-					},
-						CDF: privacytest.NormalCDF(want * factor * wrong), FalseAlarm: 1e-9,
-						Samples: hi - lo}).Rejected(t) {
-						t.Errorf("%v: the test would accept noise multiplied by %v", split, wrong)
-					}
+					CDF: privacytest.NormalCDF(want * factor * wrong), FalseAlarm: 1e-9,
+					Samples: hi - lo}).Rejected(t) {
+					t.Errorf("the test would accept noise multiplied by %v", wrong)
 				}
 			}
-			if math.Abs(effect*z*z-1) > 1e-12 {
-				t.Errorf("%v: Σ(c/s)² = %v, want 1/z² = %v", split, effect, 1/(z*z))
-			}
+		}
+		if math.Abs(effect*z*z-1) > 1e-12 {
+			t.Errorf("Σ(c/s)² = %v, want 1/z² = %v", effect, 1/(z*z))
 		}
 	}
 }
@@ -206,18 +198,13 @@ func TestGroupedEventIsJoint(t *testing.T) {
 		k, steps int
 		epsilon  float64
 	}{{5, 51553, 13.98}, {7, 36823, 25.1}, {5, 257766, 34.5}} {
-		norms, sizes := make([]float64, c.k), make([]int, c.k)
+		norms := make([]float64, c.k)
 		for j := range norms {
-			norms[j], sizes[j] = float64(1+j), 10+j
+			norms[j] = float64(1 + j)
 		}
 		sigma := 1.086
 		z := sigma / math.Sqrt(float64(c.k))
-		for j, s := range sgd.Equal.Noise(norms, sizes) {
-			if math.Abs(z*s-sigma*norms[j]) > 1e-12*s {
-				t.Errorf("k = %d: noise %v in group %d, want σ·c = %v", c.k, z*s, j, sigma*norms[j])
-			}
-		}
-		cfg := sgd.Config{Clip: grouped(sgd.Equal, norms...), SamplingProbability: 64. / 49000,
+		cfg := sgd.Config{Clip: grouped(norms...), SamplingProbability: 64. / 49000,
 			Steps: c.steps, NoiseMultiplier: z}
 		got, err := accountant.Epsilon(accountant.Repeated{Event: cfg.Event(accountant.AddOrRemoveOne),
 			Count: c.steps}, 1e-5, accountant.AddOrRemoveOne)
@@ -227,16 +214,18 @@ func TestGroupedEventIsJoint(t *testing.T) {
 	}
 }
 
-// TestLeastNoiseIsLeast: the total noise of Least is at most the total noise of flat clipping. No
+// TestLeastNoiseIsLeast: the total noise is at most the total noise of flat clipping. No
 // other split with the same cost has less noise.
 func TestLeastNoiseIsLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	for range 200 {
 		k := 1 + rng.IntN(6)
 		norms, sizes, flat, params := make([]float64, k), make([]int, k), 0.0, 0.0
+		equal := make([]float64, k) // the paper's
 		for j := range norms {
 			norms[j], sizes[j] = math.Exp(2*rng.NormFloat64()), 1+rng.IntN(1000)
 			flat, params = flat+norms[j]*norms[j], params+float64(sizes[j])
+			equal[j] = math.Sqrt(float64(k)) * norms[j]
 		}
 		variance := func(s []float64) (v float64) {
 			for j, x := range s {
@@ -244,10 +233,11 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 			}
 			return v
 		}
-		best := sgd.Least.Noise(norms, sizes)
+		best := sgd.GroupNoise(norms, sizes)
 		if got := variance(best); got > flat*params*(1+1e-12) ||
-			got > variance(sgd.Equal.Noise(norms, sizes))*(1+1e-12) {
-			t.Errorf("variance %v, want at most flat clipping's %v and Equal's", got, flat*params)
+			got > variance(equal)*(1+1e-12) {
+			t.Errorf("variance %v, want at most %v of flat clipping and %v of equal noise multipliers",
+				got, flat*params, variance(equal))
 		}
 		other, effect := append([]float64(nil), best...), 0.0
 		for j := range other {
@@ -258,7 +248,7 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 			other[j] *= math.Sqrt(effect) // the same cost
 		}
 		if variance(other) < variance(best)*(1-1e-12) {
-			t.Errorf("another split has variance %v, less than Least's %v", variance(other), variance(best))
+			t.Errorf("another split has variance %v, less than the least %v", variance(other), variance(best))
 		}
 	}
 }
@@ -267,7 +257,7 @@ func TestLeastNoiseIsLeast(t *testing.T) {
 // configuration. The event of a step is also the same.
 func TestGroupsByNetwork(t *testing.T) {
 	data := table(t, 20, 6, 1)
-	listed := grouped(sgd.Least, 0.5, 2)
+	listed := grouped(0.5, 2)
 	net := newBlocky(2, 4)
 	a := observe(t, with(listed, 1, 3), accountant.AddOrRemoveOne, net, data)
 	own := newBlocky(2, 4)
@@ -295,20 +285,19 @@ func TestGroupMistakes(t *testing.T) {
 		"no norm":        {List: []sgd.Group{{Blocks: []int{0, 1}}}},
 		"an empty group": {List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}, {ClipNorm: 1}}},
 		"no groups":      {},
-		"unknown split":  {Split: 7, List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 1}}},
 	} {
 		if _, err := sgd.New(with(clip, 1, 1), net, ledger.New(budget(1e4))); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := sgd.New(with(grouped(sgd.Least, 1), 1, 1), newCentre(3),
+	if _, err := sgd.New(with(grouped(1), 1, 1), newCentre(3),
 		ledger.New(budget(1e4))); err == nil {
 		t.Error("a network whose gradients have no blocks: accepted")
 	}
 }
 
 func TestGroupsJSON(t *testing.T) {
-	cfg := with(grouped(sgd.Equal, 0.5, 2), 0.1, 3)
+	cfg := with(grouped(0.5, 2), 0.1, 3)
 	text, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -324,7 +313,7 @@ func TestGroupsLeaveOutNonFinite(t *testing.T) {
 	nan := float32(math.NaN())
 	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
 	schema := fromFlat(t, 3, []float32{0, 0, 0})
-	clip := grouped(sgd.Least, 1, 2)
+	clip := grouped(1, 2)
 	a := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
 		raw{schema, append([][]float32{{nan, nan, nan}}, good...)}).sums[0]
 	b := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
@@ -339,7 +328,7 @@ func TestGroupsLeaveOutNonFinite(t *testing.T) {
 func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
 	good := [][]float32{{1, 2, 3}, {3, -1, 1}}
 	schema := fromFlat(t, 3, []float32{0, 0, 0})
-	clip := grouped(sgd.Least, 1, 2)
+	clip := grouped(1, 2)
 	b := observe(t, with(clip, 1, 2), accountant.AddOrRemoveOne, newBlocky(1, 2),
 		raw{schema, good}).sums[0]
 	for i := range 3 {
@@ -356,7 +345,7 @@ func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
 // TestPublicGradient: the public part is added unchanged, with any noise and any groups.
 func TestPublicGradient(t *testing.T) {
 	none := fromFlat(t, 3, nil)
-	for name, clip := range map[string]sgd.Clip{"flat": nil, "groups": grouped(sgd.Least, 1, 5)} {
+	for name, clip := range map[string]sgd.Clip{"flat": nil, "groups": grouped(1, 5)} {
 		cfg := with(clip, 1, 1)
 		cfg.Optimizer = sgd.SGD(0.5)
 		n := newBlocky(1, 2)
@@ -393,7 +382,7 @@ func TestPublicGradient(t *testing.T) {
 func TestResume(t *testing.T) {
 	data := table(t, 30, 3, 1)
 	for name, clip := range map[string]sgd.Clip{"flat": nil, "quantile": policies()["quantile"],
-		"groups": grouped(sgd.Least, 1, 2)} {
+		"groups": grouped(1, 2)} {
 		cfg := with(clip, 1, 6) // every record in every step, so that samples agree
 		force := func(rel *entropy.Release) {
 			for i := range rel.Outputs[0] {
@@ -484,7 +473,7 @@ func ExampleGroups() {
 	cfg := sgd.Config{Clip: groups, SamplingProbability: 0.01, Steps: 1000, NoiseMultiplier: 1.1,
 		Optimizer: sgd.Adam(1e-3)}
 	fmt.Println(accountant.Describe(cfg.Event(accountant.AddOrRemoveOne)))
-	noise := groups.Split.Noise([]float64{1, 0.1}, []int{10000, 100})
+	noise := sgd.GroupNoise([]float64{1, 0.1}, []int{10000, 100})
 	fmt.Printf("noise %.3f and %.3f, for a multiplier of 1\n", noise[0], noise[1])
 	// Output:
 	// on a Poisson sample at rate 0.01: Gaussian release, noise multiplier 1.1

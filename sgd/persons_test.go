@@ -49,7 +49,7 @@ func personsOf(t *testing.T, dim, most int, all ...person) *records.Persons {
 }
 
 // twoBlocks clips each of two coordinates separately.
-func twoBlocks() sgd.Groups { return grouped(sgd.Least, 0.6, 0.3) }
+func twoBlocks() sgd.Groups { return grouped(0.6, 0.3) }
 
 // TestPersonIsOneExample: a person's gradient is the mean over the rows, clipped once, in one
 // micro-batch or in many.

@@ -29,12 +29,10 @@ const (
 	// Cosine falls along half a wave, from the end of the warm-up to Schedule.Steps.
 	// Source: Loshchilov and Hutter 2017, without restarts.
 	Cosine
-	// InverseSqrt is proportional to one over the square root of the step number after the warm-up.
-	InverseSqrt
 )
 
 var decayNames = param.Names[Decay]{Type: "sgd.Decay", List: []string{
-	Constant: "constant", Cosine: "cosine", InverseSqrt: "inverse_sqrt",
+	Constant: "constant", Cosine: "cosine",
 }}
 
 // String returns the name.
@@ -53,19 +51,16 @@ func (s Schedule) factor(step int) float64 {
 	if step <= s.Warmup {
 		return float64(step) / float64(s.Warmup)
 	}
-	switch s.Decay {
-	case Cosine:
-		done := min(float64(step-s.Warmup)/float64(max(s.Steps-s.Warmup, 1)), 1)
-		return s.Final + (1-s.Final)*(1+math.Cos(math.Pi*done))/2
-	case InverseSqrt:
-		return math.Sqrt(float64(max(s.Warmup, 1)) / float64(step))
+	if s.Decay != Cosine {
+		return 1
 	}
-	return 1
+	done := min(float64(step-s.Warmup)/float64(max(s.Steps-s.Warmup, 1)), 1)
+	return s.Final + (1-s.Final)*(1+math.Cos(math.Pi*done))/2
 }
 
 func (s Schedule) check(k *checker) {
 	k.ok(decayNames.Known(s.Decay), "Optimizer.Schedule.Decay", int(s.Decay),
-		"Constant, Cosine or InverseSqrt")
+		"Constant or Cosine")
 	k.ok(s.Warmup >= 0, "Optimizer.Schedule.Warmup", s.Warmup, "a number of steps, or 0")
 	k.ok(s.Steps == 0 || s.Steps > s.Warmup, "Optimizer.Schedule.Steps", s.Steps,
 		"more steps than Warmup, or 0 for the steps of the run")

@@ -10,11 +10,11 @@
 // Images in colour have 32×32 pixels: drawn shapes, or CIFAR-10 in its binary format:
 //
 //	go -C examples run ./merf-images -shapes
-//	go -C examples run ./merf-images -labels-by keep -nominal 50000 -cifar-test test_batch.bin \
+//	go -C examples run ./merf-images -keep -nominal 50000 -cifar-test test_batch.bin \
 //		-cifar data_batch_1.bin,data_batch_2.bin,data_batch_3.bin,data_batch_4.bin,data_batch_5.bin
 //
-// With -labels-by keep a private classifier is trained, too. The program then omits synthetic
-// images to which the classifier gives another label; see compose.Labels.
+// With -keep a private classifier is trained, too. The program then omits synthetic images to which
+// the classifier gives another label; see compose.Labels.
 //
 // With files, the contrast and the distortion of the written images are chosen privately, which
 // costs 3 % of ε; see compose.Changes. -contrast, -distort and -normalize set them instead.
@@ -105,7 +105,7 @@ type config struct {
 	features, steps, batch int
 	generators             int
 	checkpoint             string
-	labels                 string
+	keep                   bool
 	choose                 bool
 	share                  float64
 	finish                 images.Finish
@@ -134,11 +134,10 @@ func parse(args []string) (config, error) {
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
 	c.finish = images.Finish{Contrast: true, Distort: 1}
 	c.finish.Flags(f)
-	f.Float64Var(&c.share, "share", 0, "part of ε that the classifier of -labels-by alone may cost "+
+	f.Float64Var(&c.share, "share", 0, "part of ε that the classifier of -keep alone may cost "+
 		"(default: 0.7)")
-	f.StringVar(&c.labels, "labels-by", "",
-		"spend a part of ε on a classifier of images: keep (images with labels that it agrees with) or"+
-			" relabel (default: no classifier)")
+	f.BoolVar(&c.keep, "keep", false, "spend a part of ε on a classifier of images, and keep the "+
+		"images with labels that it agrees with")
 	f.BoolVar(&c.choose, "choose", false,
 		"spend 3 % of ε on the choice of contrast and distortion (default with files, unless"+
 			" -contrast, -distort or -normalize is set)")

@@ -50,8 +50,8 @@ func agreement(gen *privgen.Generator) {
 		}
 	}
 	if len(poor) > 0 {
-		fmt.Printf("warning: with the rule keep, most images of the classes %s are kept although the "+
-			"classifier disagrees, and drawing them takes long\n", strings.Join(poor, ", "))
+		fmt.Printf("warning: most images of the classes %s are kept although the classifier "+
+			"disagrees, and drawing them takes long\n", strings.Join(poor, ", "))
 	}
 }
 
@@ -62,10 +62,10 @@ const rarely = 0.1
 // shown returns the generator of the picture's images.
 func (c config) shown(gen *privgen.Generator) *privgen.Generator {
 	gen = unchanged(gen)
-	if c.labels != compose.Keep.String() {
+	if !c.keep {
 		return gen
 	}
-	strict, err := compose.WithRule(gen, compose.Keep, certain)
+	strict, err := compose.WithMargin(gen, certain)
 	if err != nil {
 		return gen
 	}

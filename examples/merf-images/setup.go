@@ -46,11 +46,8 @@ func patches(features int, s records.Schema) rff.Patches {
 // of changes.
 func (c config) plan() (privgen.Plan, error) {
 	var d privgen.Design = c.chain()
-	if c.labels != "" {
+	if c.keep {
 		l := compose.Labels{Of: d, Share: c.share, Nominal: c.nominal}
-		if err := l.Rule.UnmarshalText([]byte(c.labels)); err != nil {
-			return nil, err
-		}
 		if c.colours.Wanted() {
 			l.Features = rff.Scattering{Orientations: 4} // 8 take four times as long, for each colour
 		}

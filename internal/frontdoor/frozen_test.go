@@ -89,10 +89,11 @@ func TestPlansAreFrozen(t *testing.T) {
 	}
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.Adam(1e-2)}
 	groups := train
-	groups.ClipNorm = 0
+	groups.ClipNorm, groups.Clip = 0, sgd.Groups{List: []sgd.Group{
+		{Blocks: []int{0, 2, 4}, ClipNorm: 1}, {Blocks: []int{1, 3, 5}, ClipNorm: 0.5}}}
 	g := gan.Config{Schema: records.Interval(6, 0, 1), Budget: b, Latent: 8, Train: groups,
 		Critic: models.MLP{Hidden: []int{9, 5}}, Generator: models.MLP{Hidden: []int{7}},
-		Clipping: gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.5}}}
+	}
 	d := dpgm.Config{Schema: records.Image(8, 8), Budget: b,
 		Features: rff.RBF{Dim: 20, Bandwidth: 8},
 		Cluster:  kmeans.Config{K: 3, Iterations: 3, Share: 0.2, Norm: &kmeans.DPNorm{Max: 6, Bins: 6}},
@@ -106,7 +107,7 @@ func TestPlansAreFrozen(t *testing.T) {
 	x := mix.Config{Schema: records.Image(8, 8), Budget: b, Mixtures: 40, ClipNorm: 2,
 		Sampling: mix.Poisson{Nominal: 12, Degree: 3}, Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}
 	a := tables.AIM{Common: tables.Common{Schema: table, Budget: b, Nominal: 1000}}
-	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000, Rule: compose.Relabel,
+	l := compose.Labels{Of: privgen.AIM(table, b), Nominal: 1000,
 		Features: rff.RBF{Dim: 8, Bandwidth: 1}}
 	images := records.Image(8, 8).WithLabels("a", "b")
 	u := compose.Changes{Of: m,

@@ -15,7 +15,7 @@ import (
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// labellingSubjects returns labellings of numbers, images and tables by both rules.
+// labellingSubjects returns labellings of numbers, images and tables.
 func labellingSubjects(numbers, tables records.Data) (list []subject, err error) {
 	images, err := labelledImages()
 	if err != nil {
@@ -31,9 +31,9 @@ func labellingSubjects(numbers, tables records.Data) (list []subject, err error)
 	}{
 		{"merf of numbers, kept", numbers, compose.Labels{Margin: 0.1, Tries: 2,
 			Features: rff.RBF{Dim: 6, Bandwidth: 1}}, quickMERF},
-		{"merf of images, relabelled", images, compose.Labels{Rule: compose.Relabel,
+		{"merf of images, kept", images, compose.Labels{
 			Contrast: compose.Contrast{Black: 0.1, White: 0.9}}, quickMERF},
-		{"gan of numbers, relabelled", numbers, compose.Labels{Rule: compose.Relabel, Tries: 2,
+		{"gan of numbers, kept", numbers, compose.Labels{Tries: 2,
 			Features: rff.RBF{Dim: 6, Bandwidth: 1}}, quickGAN},
 		{"aim of tables, kept", tables, compose.Labels{Tries: 2,
 			Features: rff.RBF{Dim: 6, Bandwidth: 1}}, quickAIM},

@@ -52,11 +52,12 @@ func plansAlone() (list []subject, err error) {
 		Critic: models.Critic28(16), Generator: models.Generator28(32, 16)}.Plan()
 	add("gan of images", p3, e)
 	grouped := train
-	grouped.ClipNorm = 0
+	grouped.ClipNorm, grouped.Clip = 0, sgd.Groups{List: []sgd.Group{
+		{Blocks: []int{0, 2, 4}, ClipNorm: 1}, {Blocks: []int{1, 3, 5}, ClipNorm: 0.5}}}
 	p4, e := gan.Config{Schema: records.Interval(6, 0, 1), Budget: b, Latent: 8, Train: grouped,
 		Critic:    models.MLP{Hidden: []int{9, 5}},
 		Generator: models.MLP{Hidden: []int{7}},
-		Clipping:  gan.Clipping{Groups: gan.WeightsAndBiases, Norms: []float64{1, 0.5}}}.Plan()
+	}.Plan()
 	add("gan, groups", p4, e)
 	for name, k := range map[string]rff.EmbeddingKernel{"pairs": rff.Pairs{},
 		"sum": rff.Sum{Numbers: rff.RBF{Dim: 6,

@@ -6,7 +6,7 @@ func labellingMutants() []mutant {
 	const in = "compose"
 	paid := at(in, "BothArePaid|LabelsRefusals|Within")
 	return []mutant{
-		{Name: "compose/labels: the classifier is free", In: in, Tests: at(in, "BothArePaid|Relabel"),
+		{Name: "compose/labels: the classifier is free", In: in, Tests: at(in, "BothArePaid|Keep"),
 			Old: "return []synth.Stage{c.stage(c.relation)}, nil",
 			New: "return nil, nil",
 			Why: "the classifier's steps are on no ledger"},
@@ -35,10 +35,6 @@ func labellingMutants() []mutant {
 		{Name: "compose/labels: records without attempts are not counted", In: in,
 			Tests: at(in, "DrawsEnd|UnacceptedRecords"),
 			Old:   "	c.count(places)\n", New: "",
-			Why: "a draw of records that the classifier rejected looks like any other"},
-		{Name: "compose/labels: named records without attempts are not counted", In: in,
-			Tests: at(in, "DrawsEnd|UnacceptedRecords"),
-			Old:   "	c.count(best)\n", New: "",
 			Why: "a draw of records that the classifier rejected looks like any other"},
 		{Name: "compose/labels: any device computes features", In: in,
 			Tests: at(in, "FeaturesNeedPromises"),

@@ -29,7 +29,7 @@ func mechanismMutants() []mutant {
 			Why: "a run fails after it was paid"},
 		{Name: "kmeans/noise of any smallness is accepted", In: "kmeans",
 			Tests: at("kmeans", "ExtremeNoise"),
-			Old:   "|| z < mechanism.MinArgmaxMultiplier", New: "",
+			Old:   "&& z >= mechanism.MinArgmaxMultiplier", New: "",
 			Why: "a run fails after it was paid"},
 		{Name: "mechanism/noise on counts of persons as on those of records", In: in,
 			Tests: at("kmeans", "ExtremeNoise"),

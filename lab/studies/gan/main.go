@@ -86,7 +86,7 @@ func train(ctx context.Context, c config, plan privgen.Plan, d data) error {
 	start := time.Now()
 	opts := []privgen.Option{privgen.OnProgress(meter.Show),
 		privgen.OnPreview(max(c.steps/8, 1), film.take)}
-	if c.labels == "" || d.public == nil {
+	if !c.keep || d.public == nil {
 		opts = append(opts, privgen.Checkpoint(checkpoint))
 	}
 	gen, err := plan.Fit(ctx, d.private, opts...)
@@ -123,13 +123,12 @@ type config struct {
 	generator            int
 	batch                float64
 	steps, criticSteps   int
-	threshold            float64
 	lr, generatorLR      float64
 	schedule             sgd.Schedule
 	clip, average        float64
 	groups, warm         int
 	adaptive             bool
-	labels               string
+	keep                 bool
 	share                float64
 	scale                float64
 	judge                string
@@ -172,13 +171,11 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.batch, "batch", 512, "expected number of images in a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")
 	f.IntVar(&c.criticSteps, "critic-steps", 4, "critic steps for each generator step")
-	f.Float64Var(&c.threshold, "threshold", 0,
-		"increase critic-steps until the critic has this accuracy on fakes, such as 0.6")
 	f.Float64Var(&c.lr, "lr", 1e-3, "learning rate of Adam (0.5, 0.999) for the critic")
 	f.Float64Var(&c.generatorLR, "generator-lr", 1e-3,
 		"learning rate of Adam (0.5, 0.999) for the generator")
 	f.TextVar(&c.schedule.Decay, "decay", sgd.Constant,
-		"how both learning rates fall during training: constant, cosine or inverse_sqrt")
+		"how both learning rates fall during training: constant or cosine")
 	f.Float64Var(&c.clip, "clip", 3, "clip norm of an image's gradient, without -adaptive")
 	f.Float64Var(&c.average, "average", 0.99,
 		"decay of the moving average of the generator that is released")
@@ -189,10 +186,9 @@ func parse(args []string) (config, error) {
 	f.Float64Var(&c.scale, "scale", 1,
 		"clip norm as a multiple of the public images' mean gradient norms")
 	f.IntVar(&c.warm, "warm", 0, "generator steps on public images before training")
-	f.StringVar(&c.labels, "labels-by", "",
-		"spend a part of ε on a classifier of images: keep (samples with labels that it agrees with) or"+
-			" relabel (default: no classifier)")
-	f.Float64Var(&c.share, "share", 0.2, "part of ε that the classifier of -labels-by alone may cost")
+	f.BoolVar(&c.keep, "keep", false, "spend a part of ε on a classifier of images, and keep the "+
+		"samples with labels that it agrees with")
+	f.Float64Var(&c.share, "share", 0.2, "part of ε that the classifier of -keep alone may cost")
 	f.Uint64Var(&c.seed, "seed", 1, "seed of public randomness; noise cannot be seeded")
 	f.IntVar(&c.seeds, "seeds", 3, "seeds of -ablation")
 	f.StringVar(&c.out, "out", "out", "folder for the picture, the generator and the checkpoint")

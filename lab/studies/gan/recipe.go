@@ -27,9 +27,6 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
 		GeneratorOptimizer: c.adam(c.generatorLR, c.steps/max(c.criticSteps, 1)), Average: c.average,
 		WarmSteps: c.warm, Seed: c.seed}
-	if c.threshold > 0 {
-		g.Frequency = gan.Frequency{Threshold: c.threshold}
-	}
 	switch {
 	case c.adaptive || c.groups > 0:
 		g.Clipping = gan.Clipping{Adaptive: true, Kept: !c.adaptive, Scale: c.scale}
@@ -48,19 +45,14 @@ func (c config) chain(public *records.Table) privgen.GANChain {
 
 // plan returns the plan of the chain, with a classifier if a flag asks for one.
 func (c config) plan(public *records.Table) (privgen.Plan, error) {
-	if c.labels == "" {
+	if !c.keep {
 		return c.chain(public).Plan()
 	}
-	var rule compose.Rule
-	if err := rule.UnmarshalText([]byte(c.labels)); err != nil {
-		return nil, err
-	}
-	return privgen.Compose(digits.Schema(), c.budget, compose.Labels{Of: c.chain(public), Rule: rule,
+	return privgen.Compose(digits.Schema(), c.budget, compose.Labels{Of: c.chain(public),
 		Share: c.share, Nominal: c.n, Seed: c.seed}).Plan()
 }
 
-// adam returns an optimiser whose rate falls over the given number of steps. With -threshold,
-// generator steps become rarer, so the generator's rate does not fall as far.
+// adam returns an optimiser whose rate falls over the given number of steps.
 func (c config) adam(rate float64, steps int) sgd.Optimizer {
 	s := c.schedule
 	s.Steps = steps
