@@ -94,7 +94,8 @@ type frameWriter struct {
 	missing []string // the text of a missing value in each column
 	comma   rune
 	comment rune
-	scratch []byte
+	levels  [][]string // of each field: its levels as they are written; nil if it has none
+	line    []byte
 	spare   []byte
 }
 
@@ -120,8 +121,18 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 				fmt.Sprintf("the names of all columns of the schema: %q is missing", column.name))
 		}
 	}
-	for _, name := range out.names {
-		out.columns = append(out.columns, s.ColumnIndex(name))
+	for k, name := range out.names {
+		j := s.ColumnIndex(name)
+		out.columns = append(out.columns, j)
+		var levels []string
+		if j >= 0 && s.table.cells[j].form == nil {
+			for _, level := range s.table.columns[j].levels {
+				out.line = append(out.line[:0], level...)
+				out.quote(k, 0)
+				levels = append(levels, string(out.line))
+			}
+		}
+		out.levels = append(out.levels, levels)
 	}
 	return out, nil
 }
@@ -147,40 +158,67 @@ func (c CSV) missingText(column Column) (string, error) {
 }
 
 func (o *frameWriter) header() {
+	o.line = o.line[:0]
 	for k, name := range o.names {
-		o.field(k, []byte(name))
+		start := o.begin(k)
+		o.line = append(o.line, name...)
+		o.quote(k, start)
 	}
-	o.w.WriteByte('\n')
+	o.w.Write(append(o.line, '\n'))
 }
 
 func (o *frameWriter) row(f *Frame, i int) {
+	o.line = o.line[:0]
 	for k, j := range o.columns {
-		o.scratch = o.scratch[:0]
-		if j >= 0 {
-			var missing bool
-			if o.scratch, missing = f.appendText(o.scratch, i, j); missing {
-				o.scratch = append(o.scratch, o.missing[j]...)
-			} else if form := f.schema.table.cells[j].form; form != nil {
-				o.scratch, o.spare = form.spell(o.spare[:0], o.scratch), o.scratch
-			}
+		start := o.begin(k)
+		if j >= 0 && o.level(f, i, k) {
+			continue
 		}
-		o.field(k, o.scratch)
+		if j >= 0 {
+			o.value(f, i, j)
+		}
+		o.quote(k, start)
 	}
-	o.w.WriteByte('\n')
+	o.w.Write(append(o.line, '\n'))
 }
 
-// field writes field k of a line.
-func (o *frameWriter) field(k int, text []byte) {
+// value writes a number or a missing value of column j.
+func (o *frameWriter) value(f *Frame, i, j int) {
+	start, missing := len(o.line), false
+	if o.line, missing = f.appendText(o.line, i, j); missing {
+		o.line = append(o.line, o.missing[j]...)
+	} else if form := f.schema.table.cells[j].form; form != nil {
+		o.spare = append(o.spare[:0], o.line[start:]...)
+		o.line = form.spell(o.line[:start], o.spare)
+	}
+}
+
+// level writes field k if it is a level, and reports whether it is.
+func (o *frameWriter) level(f *Frame, i, k int) bool {
+	if o.levels[k] == nil {
+		return false
+	}
+	l := f.Level(i, o.columns[k])
+	if l >= 0 {
+		o.line = append(o.line, o.levels[k][l]...)
+	}
+	return l >= 0
+}
+
+// begin separates field k from the one before. It returns where the field starts in the line.
+func (o *frameWriter) begin(k int) int {
 	if k > 0 {
-		o.w.WriteRune(o.comma)
+		o.line = utf8.AppendRune(o.line, o.comma)
 	}
-	if !o.quoted(k, text) {
-		o.w.Write(text)
-		return
+	return len(o.line)
+}
+
+// quote adds quotes to the text of field k, which begins at start, if it needs them.
+func (o *frameWriter) quote(k, start int) {
+	if o.quoted(k, o.line[start:]) {
+		text := bytes.ReplaceAll(o.line[start:], []byte(`"`), []byte(`""`))
+		o.line = append(append(append(o.line[:start], '"'), text...), '"')
 	}
-	o.w.WriteByte('"')
-	o.w.Write(bytes.ReplaceAll(text, []byte(`"`), []byte(`""`)))
-	o.w.WriteByte('"')
 }
 
 // quoted reports whether a field would be read differently without quotes: as two fields, as a
@@ -190,8 +228,18 @@ func (o *frameWriter) quoted(k int, text []byte) bool {
 		return len(o.names) == 1
 	}
 	first, _ := utf8.DecodeRune(text)
-	return bytes.ContainsAny(text, "\"\r\n") || bytes.ContainsRune(text, o.comma) ||
-		unicode.IsSpace(first) || k == 0 && first == o.comment
+	if unicode.IsSpace(first) || k == 0 && first == o.comment {
+		return true
+	}
+	if o.comma >= utf8.RuneSelf {
+		return bytes.ContainsAny(text, "\"\r\n"+string(o.comma))
+	}
+	for _, b := range text {
+		if b == '"' || b == '\r' || b == '\n' || b == byte(o.comma) {
+			return true
+		}
+	}
+	return false
 }
 
 // text returns the text of a cell that is not a plain number.

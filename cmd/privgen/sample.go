@@ -216,7 +216,7 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 		return j.matched(ctx, gen)
 	}
 	if len(j.where) == 0 && j.file == "" {
-		return gen.Stream(ctx, j.n, append(opts, privgen.Seed(j.seed))...), nil
+		return ahead(gen.Stream(ctx, j.n, append(opts, privgen.Seed(j.seed))...)), nil
 	}
 	conditions, err := j.conditions(s)
 	if err != nil {
@@ -228,6 +228,37 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 		j.search.most = j.attempts * j.n
 	}
 	return j.search.parts(ctx), nil
+}
+
+// ahead draws records on a core of its own while the records before them are written.
+func ahead(parts iter.Seq2[records.Data, error]) iter.Seq2[records.Data, error] {
+	type drawn struct {
+		part records.Data
+		err  error
+	}
+	return func(yield func(records.Data, error) bool) {
+		next, done := make(chan drawn, 4), make(chan struct{})
+		go func() {
+			defer close(next)
+			for part, err := range parts {
+				select {
+				case next <- drawn{part, err}:
+				case <-done:
+					return
+				}
+			}
+		}()
+		defer func() {
+			close(done)
+			for range next { // until the drawing has ended
+			}
+		}()
+		for d := range next {
+			if !yield(d.part, d.err) {
+				return
+			}
+		}
+	}
 }
 
 // conditions returns all conditions on the records.
