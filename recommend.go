@@ -35,8 +35,7 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 //
 // The order follows measurements on generated and published data (docs/results.md):
 //
-//	tables of two classes  AIM, then MERF
-//	tables of more         MERF, then AIM
+//	tables with a class    AIM, then MERF
 //	tables of many rows    with columns of numbers: MERF on ranks in place of MERF, and if half of
 //	                       the columns are numbers, a pool of it and AIM before all others
 //	tables without one     AIM, then MERF, then DPGM
@@ -108,14 +107,12 @@ var recommended = []struct {
 			"classes.", nil},
 		{dpgmOf, "frequencies and sizes of sets are most accurate, but classes are not modelled.", nil},
 	}},
-	{func(s records.Schema) bool { return isTable(s) && s.Classes() == 2 },
-		[]advice{poolOfTables, aimOfTables, merfOfTables, ranksOfTables}},
 	{func(s records.Schema) bool { return isTable(s) && labelled(s) },
-		[]advice{poolOfTables, merfOfTables, ranksOfTables, aimOfTables}},
+		[]advice{poolOfTables, aimOfTables, merfOfTables, ranksOfTables}},
 	{isTable, []advice{
 		aimOfTables,
-		{merfOf, "a single release covers the columns and all pairs of columns; a network is then " +
-			"fitted to it.", nil},
+		{merfOf, "a single release covers the columns and, unless its notes say otherwise, all pairs of " +
+			"columns; a network is then fitted to it.", nil},
 		{dpgmOf, "clusters with one network each follow groups of records, but no finer structure.", nil},
 	}},
 	{func(s records.Schema) bool { return s.IsImage() && labelled(s) }, []advice{
@@ -145,10 +142,11 @@ var recommended = []struct {
 var (
 	aimOfTables = advice{aimOf, "it measures the pairs and triples of columns that its model misses " +
 		"most.", nil}
-	merfOfTables = advice{merfOf, "a single release covers the columns and all pairs of columns, by " +
-		"class; a network is then fitted to it.", func(f facts) bool { return !f.suitRanks() }}
+	merfOfTables = advice{merfOf, "a single release covers the columns and, unless its notes say " +
+		"otherwise, all pairs of columns, by class; a network is then fitted to it.", func(f facts) bool { return !f.suitRanks() }}
 	ranksOfTables = advice{ranksOf, "MERF's single release covers all pairs of columns, by class; " +
-		"numbers are ranks, so every column keeps its distribution.", facts.suitRanks}
+		"numbers are ranks, so every column keeps its quantiles, but not frequent single values.",
+		facts.suitRanks}
 	poolOfTables = advice{bothOf, "half of the rows come from AIM, which keeps chosen pairs and " +
 		"triples of columns, and half from MERF on ranks, which keeps some of all pairs.",
 		facts.suitPools}
