@@ -1,6 +1,7 @@
 package dpgm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,9 +65,8 @@ func (c Config) validate() error {
 	c.checkMarginals(&k)
 	k.Add(c.checkModel())
 	train := c.Train
-	if train.NoiseMultiplier == 0 {
-		train.NoiseMultiplier = 1 // valid, so that the other fields can be checked
-	}
+	// Another multiplier is valid, so that the other fields can be checked.
+	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
 	k.Add(train.Validate())
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
 	return k.Err()

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/defaults"
-	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -42,17 +41,9 @@ func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c.withoutMarginals(), nil
 	}
-	var k param.Checker
-	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "dpgm.Config.Nominal", c.Nominal,
-		"a public number of records, at most 2^31")
-	k.Add(c.Schema.Validate())
-	k.Add(c.Budget.Validate())
-	if k.Err() != nil {
-		return c, k.Err()
-	}
-	t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+	t, err := defaults.Checked("dpgm", c.Schema, c.Budget, c.Nominal)
 	if err != nil {
-		return c, fmt.Errorf("dpgm: defaults: %w", err)
+		return c, err
 	}
 	c = c.own()
 	c.choices = append(defaults.Choices(nil), c.choices...)

@@ -104,9 +104,8 @@ func (c Config) validate() error {
 
 func (c Config) validateTrain() error {
 	t := c.train()
-	if t.NoiseMultiplier == 0 {
-		t.NoiseMultiplier = 1 // valid, so that the other fields can be checked
-	}
+	// Another multiplier is valid, so that the other fields can be checked.
+	t.NoiseMultiplier = cmp.Or(t.NoiseMultiplier, 1)
 	return t.Validate()
 }
 

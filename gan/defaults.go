@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/defaults"
-	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -24,17 +23,9 @@ func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c, nil
 	}
-	var k param.Checker
-	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "gan.Config.Nominal", c.Nominal,
-		"a public number of records, at most 2^31")
-	k.Add(c.Schema.Validate())
-	k.Add(c.Budget.Validate())
-	if k.Err() != nil {
-		return c, k.Err()
-	}
-	t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+	t, err := defaults.Checked("gan", c.Schema, c.Budget, c.Nominal)
 	if err != nil {
-		return c, fmt.Errorf("gan: defaults: %w", err)
+		return c, err
 	}
 	c.choices = append(defaults.Choices(nil), c.choices...)
 	c.chooseNetworks(t)

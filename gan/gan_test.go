@@ -66,8 +66,8 @@ func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	return data
 }
 
-// weightsAndBiases returns two groups of an MLP with two hidden layers, whose blocks are weights and
-// biases in turn.
+// weightsAndBiases returns two groups of an MLP with two hidden layers, whose blocks are weights
+// and biases in turn.
 func weightsAndBiases(weights, biases float64) sgd.Groups {
 	return sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 2, 4}, ClipNorm: weights},
 		{Blocks: []int{1, 3, 5}, ClipNorm: biases}}}

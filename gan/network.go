@@ -1,6 +1,7 @@
 package gan
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -188,11 +189,7 @@ func (f *fakeLoss) weigh(group sgd.Group, rows int) {
 }
 
 func normalized(c sgd.Normalize, square float64) float64 {
-	stability := c.Stability
-	if stability == 0 {
-		stability = 0.01
-	}
-	if f := 1 / (math.Sqrt(square) + stability); f >= 0 { // not for NaN
+	if f := 1 / (math.Sqrt(square) + cmp.Or(c.Stability, 0.01)); f >= 0 { // not for NaN
 		return f
 	}
 	return 0

@@ -60,6 +60,21 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	if err := check(cfg, f, data, ledger); err != nil {
 		return nil, err
 	}
+	l, err := begin(ctx, cfg, f, ledger, opts)
+	if err != nil {
+		return nil, err
+	}
+	l.store = newStore(l.opts.be, f, data, l.opts.cache)
+	l.persons = l.store.share != nil
+	l.norms = func(ctx context.Context, bins *mechanism.NormHistogram) (bool, error) {
+		return isReal(l.opts.be), countNorms(ctx, bins, l.store)
+	}
+	return l.run(ctx)
+}
+
+// begin reserves the noise of a fit whose settings have been checked.
+func begin(ctx context.Context, cfg Config, f Features, ledger *ledger.Ledger,
+	opts []Option) (*lloyd, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -70,14 +85,8 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	if err := o.history.check(cfg, f.Dim(), o.iterations.Remaining()); err != nil {
 		return nil, err
 	}
-	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
-		store: newStore(o.be, f, data, o.cache),
-		rng:   rand.New(rand.NewPCG(o.seed, stream))}
-	l.persons = l.store.share != nil
-	l.norms = func(ctx context.Context, bins *mechanism.NormHistogram) (bool, error) {
-		return isReal(o.be), countNorms(ctx, bins, l.store)
-	}
-	return l.run(ctx)
+	return &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
+		rng: rand.New(rand.NewPCG(o.seed, stream))}, nil
 }
 
 // Check returns the errors that Fit would return for the configuration, the features and the

@@ -3,7 +3,6 @@ package kmeans
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -157,18 +156,10 @@ func FitPasses(ctx context.Context, cfg Config, f Features, name string, schema 
 	if err := checkPasses(cfg, f, schema, ledger, read != nil); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
+	l, err := begin(ctx, cfg, f, ledger, opts)
+	if err != nil {
 		return nil, err
 	}
-	o := newOptions(opts)
-	if err := o.reserve(ctx, cfg, ledger); err != nil {
-		return nil, err
-	}
-	if err := o.history.check(cfg, f.Dim(), o.iterations.Remaining()); err != nil {
-		return nil, err
-	}
-	l := &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
-		rng: rand.New(rand.NewPCG(o.seed, stream))}
 	e := elsewhere{l, name, schema, read}
 	l.persons, l.pass, l.norms = schema.RowsPerPerson() > 0, e.iteration, e.norms
 	return l.run(ctx)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -460,9 +461,7 @@ func (j *fileJournal) scan(size int64) error {
 		if !j.chain.follows(line) {
 			return nil
 		}
-		if j.first == 0 {
-			j.first = line.number
-		}
+		j.first = cmp.Or(j.first, line.number)
 		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
 			return fmt.Errorf("%w: line %d differs from the confirmed line", ErrRolledBack,
 				line.number)

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -474,9 +475,7 @@ func (l *Ledger) Epsilon() accountant.Bound {
 // MarkNotPrivate records that the ledger's releases are not private at all, for example because
 // noise was deterministic. It cannot be undone.
 func (l *Ledger) MarkNotPrivate(reason string) {
-	if reason == "" {
-		reason = "unspecified"
-	}
+	reason = cmp.Or(reason, "unspecified")
 	s := l.shared
 	s.state.Lock()
 	isNew := s.notPrivate() == ""

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,9 +61,7 @@ func NewStore(b Backend) *Store { return &Store{b} }
 // Errors: ErrExists; *param.Error; the errors of the backend.
 func (s *Store) Create(ctx context.Context, name string, terms Terms,
 	opts ...Option) (*Ledger, error) {
-	if terms.Name == "" {
-		terms.Name = name
-	}
+	terms.Name = cmp.Or(terms.Name, name)
 	if err := ValidateName(name); err != nil {
 		return nil, err
 	}

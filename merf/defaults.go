@@ -7,7 +7,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
-	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -38,12 +37,9 @@ func (c Config) chosen() (Config, error) {
 	if c.decided = true; c.Nominal == 0 {
 		return c, nil
 	}
-	if c.Nominal < 0 || c.Nominal > defaults.Largest {
-		return c, param.New("merf.Config.Nominal", c.Nominal, "a public number of records, at most 2^31")
-	}
-	t, err := defaults.New(c.Schema, c.Budget, c.Nominal)
+	t, err := defaults.Checked("merf", c.Schema, c.Budget, c.Nominal)
 	if err != nil {
-		return c, fmt.Errorf("merf: defaults: %w", err)
+		return c, err
 	}
 	c.choices = nil
 	if c.Kernel == nil {

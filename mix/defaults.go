@@ -1,11 +1,11 @@
 package mix
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/defaults"
-	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // The constants of the default rules. docs/defaults.md has the measurements that they come from.
@@ -28,23 +28,15 @@ func (c Config) chosen() (Config, error) {
 	if c.Nominal == 0 {
 		return c, nil
 	}
-	var k param.Checker
-	k.OK(c.Nominal > 0 && c.Nominal <= defaults.Largest, "mix.Config.Nominal", c.Nominal,
-		"a public number of records, at most 2^31")
-	k.Add(c.Schema.Validate())
-	k.Add(c.Budget.Validate())
-	if k.Err() != nil {
-		return c, k.Err()
+	if _, err := defaults.Checked("mix", c.Schema, c.Budget, c.Nominal); err != nil {
+		return c, err
 	}
 	c.choices = nil
 	c.chooseSampling()
 	c.chooseNorms()
 	rows, dim := float64(c.Mixtures), float64(c.dim())
 	_, degree := c.Sampling.public()
-	if degree == 0 {
-		degree = usualDegree
-	}
-	operations := rows * dim * (float64(degree)*recordCost + rowCost)
+	operations := rows * dim * (float64(cmp.Or(degree, usualDegree))*recordCost + rowCost)
 	bytes := rows * dim * bytesOfValue
 	c.choices.Add("", "", defaults.CostOf(operations, bytes).String())
 	c.Nominal = 0

@@ -1,6 +1,7 @@
 package privacytest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -141,10 +142,7 @@ const testedPerChosen = 2
 // divided between the data sets in the proportion that best distinguishes the event's ε from aim's
 // ε.
 func (c Claim[D]) evidence(rank ranking, aim func(rank float64) float64) Evidence {
-	n := c.Samples
-	if n == 0 {
-		n = 40000
-	}
+	n := cmp.Or(c.Samples, 40000)
 	first := max(n/(1+testedPerChosen), 1)
 	best, value := choose(c.draw(c.D0, first), c.draw(c.D1, first), rank)
 	likely, other := c.D0, c.D1

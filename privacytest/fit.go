@@ -1,6 +1,7 @@
 package privacytest
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -59,10 +60,7 @@ func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {
 			"is %v",
 			g.FalseAlarm)
 	}
-	n := g.Samples
-	if n == 0 {
-		n = 100000
-	}
+	n := cmp.Or(g.Samples, 100000)
 	x := make([]float64, n)
 	for i := range x {
 		x[i] = g.Draw()

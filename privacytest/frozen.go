@@ -239,10 +239,7 @@ func (f *freezer) unreadable(out *frozen, v reflect.Value) {
 func (a frozen) difference(b frozen) string { return a.differenceAt(b, "") }
 
 func (a frozen) differenceAt(b frozen, path string) string {
-	at := path
-	if at == "" {
-		at = "the value"
-	}
+	at := cmp.Or(path, "the value")
 	switch {
 	case a.typ != b.typ:
 		return fmt.Sprintf("%s is of type %v | %v", at, a.typ, b.typ)

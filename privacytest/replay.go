@@ -1,6 +1,7 @@
 package privacytest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,10 +91,7 @@ func (r Replay[D]) Check(tb testing.TB) {
 // more than its sample.
 func (r Replay[D]) Findings(tb testing.TB) []string {
 	tb.Helper()
-	seeds := r.Seeds
-	if seeds == 0 {
-		seeds = 3
-	}
+	seeds := cmp.Or(r.Seeds, 3)
 	c := r.change()
 	if f := r.notNeighbours(c); f != "" {
 		return []string{f}

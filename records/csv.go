@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -29,11 +28,10 @@ import (
 // columns, the columns of the schema are found by name, in any order, and other columns are
 // ignored. Otherwise a line holds exactly the columns of the schema, in the schema's order.
 type CSV struct {
-	Comma       rune     // separator; 0 for a comma
-	Comment     rune     // lines that begin with it are skipped; 0 for none
-	Header      bool     // the first line holds column names; Read skips it
-	LabelColumn int      // Read and Write: column of the class name, counted from 1; 0 for the last
-	Names       []string // tables: the names of the file's columns, instead of those in the header
+	Comma   rune     // separator; 0 for a comma
+	Comment rune     // lines that begin with it are skipped; 0 for none
+	Header  bool     // the first line holds column names; Read skips it
+	Names   []string // tables: the names of the file's columns, instead of those in the header
 	// tables: texts that mean a missing value; the first is written; nil for "" and "?"
 	Missing []string
 	// FirstRecord says that the first line is a record, whatever it holds. Without FirstRecord and
@@ -72,7 +70,7 @@ func (c CSV) Read(r io.Reader, s Schema) (*Table, error) {
 			return nil, err
 		}
 	}
-	rows := csvRows{label: c.label(s), dim: s.dim, class: classIndex(s)}
+	rows := csvRows{dim: s.dim, class: classIndex(s)}
 	for first := !c.Header && !c.FirstRecord; ; first = false {
 		fields, fault, err := lines.next(columns, columns)
 		if err == io.EOF {
@@ -119,11 +117,6 @@ func (c CSV) validate(s Schema) error {
 		err = errors.Join(err,
 			param.New("records.Schema.Kind", s.kind, "vectors or images; sets are read by ReadTransactions"))
 	}
-	if c.LabelColumn < 0 || c.LabelColumn > c.columns(s) || c.LabelColumn > 0 && s.Classes() == 0 {
-		err = errors.Join(err,
-			param.New("records.CSV.LabelColumn", c.LabelColumn,
-				"a column of the file, and a schema with classes"))
-	}
 	if s.kind == MixedTable {
 		err = errors.Join(err,
 			param.New("records.Schema.Kind", s.kind, "vectors or images; tables are read by ReadFrame"))
@@ -161,17 +154,6 @@ func (c CSV) columns(s Schema) int {
 	return s.dim
 }
 
-// label returns the column of the class, counted from 0, or -1.
-func (c CSV) label(s Schema) int {
-	if s.Classes() == 0 {
-		return -1
-	}
-	if c.LabelColumn == 0 {
-		return s.dim
-	}
-	return c.LabelColumn - 1
-}
-
 func classIndex(s Schema) map[string]int32 {
 	index := make(map[string]int32, s.Classes())
 	for i, name := range s.classes {
@@ -180,9 +162,8 @@ func classIndex(s Schema) map[string]int32 {
 	return index
 }
 
-// csvRows collects dense records.
+// csvRows collects dense records. The class, if there are classes, comes last.
 type csvRows struct {
-	label  int // the column of the class, or -1
 	dim    int
 	class  map[string]int32
 	flat   []float32
@@ -195,14 +176,14 @@ func (c *csvRows) add(fields [][]byte, fault lineFault) {
 		for range c.dim {
 			c.flat = push(c.flat, float32(math.NaN()))
 		}
-		if c.label >= 0 {
+		if len(c.class) > 0 {
 			c.labels = push(c.labels, -1)
 		}
 		return
 	}
 	for j, field := range fields {
 		field = bytes.TrimSpace(field)
-		if j == c.label {
+		if j == c.dim {
 			c.labels = push(c.labels, c.classOf(field))
 			continue
 		}
@@ -221,7 +202,7 @@ func (c *csvRows) classOf(text []byte) int32 {
 func (c *csvRows) named(fields [][]byte) bool {
 	for j, field := range fields {
 		field = bytes.TrimSpace(field)
-		if j == c.label {
+		if j == c.dim {
 			if c.classOf(field) >= 0 {
 				return false
 			}
@@ -264,8 +245,8 @@ func (c CSV) Write(w io.Writer, t *Table) error {
 		for _, v := range row {
 			fields = append(fields, strconv.FormatFloat(float64(v), 'g', -1, 32))
 		}
-		if label := c.label(t.schema); label >= 0 {
-			fields = slices.Insert(fields, label, t.schema.ClassName(t.Label(i)))
+		if t.schema.Classes() > 0 {
+			fields = append(fields, t.schema.ClassName(t.Label(i)))
 		}
 		lines.Write(fields)
 	}
@@ -281,8 +262,8 @@ func (c CSV) header(s Schema) []string {
 	for j := range s.dim {
 		names = append(names, fmt.Sprintf("x%d", j+1))
 	}
-	if label := c.label(s); label >= 0 {
-		names = slices.Insert(names, label, "class")
+	if s.Classes() > 0 {
+		names = append(names, "class")
 	}
 	return names
 }

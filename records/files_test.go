@@ -290,8 +290,7 @@ func TestWhatIsNoTransaction(t *testing.T) {
 func TestCSVRoundTrip(t *testing.T) {
 	s := records.Interval(2, -5, 5).WithLabels("no", "yes, sir")
 	table := must(records.FromFlat(s, []float32{1, -2.5, 3e-9, 5}, 1, 0))(t)
-	for _, layout := range []records.CSV{{}, {Header: true}, {LabelColumn: 1, Comma: ';'},
-		{LabelColumn: 2, Header: true}} {
+	for _, layout := range []records.CSV{{}, {Header: true}, {Comma: ';'}} {
 		var out bytes.Buffer
 		if err := layout.Write(&out, table); err != nil {
 			t.Fatal(err)
@@ -353,9 +352,6 @@ func TestLinesThatCannotBeRead(t *testing.T) {
 	var shape *param.Error
 	for name, err := range map[string]error{
 		"sets": second(records.CSV{}.Read(strings.NewReader(""), records.Sets(3, 3))),
-		"label column": second(records.CSV{LabelColumn: 4}.Read(strings.NewReader(""),
-			s.WithLabels("a"))),
-		"no classes": second(records.CSV{LabelColumn: 1}.Read(strings.NewReader(""), s.WithoutLabels())),
 		"a limit": second(
 			records.CSV{Limits: records.Limits{Fields: -1}}.Read(strings.NewReader(""), s)),
 		"separator": second(records.CSV{Comma: '"'}.Read(strings.NewReader(""), s)),

@@ -232,11 +232,6 @@ func (c CSV) validateFrames(s Schema) error {
 			param.New("records.Schema.Kind", s.kind,
 				"a table, made by NewSchema; vectors and images are read by Read"))
 	}
-	if c.LabelColumn != 0 {
-		errs = append(errs,
-			param.New("records.CSV.LabelColumn", c.LabelColumn,
-				"0: a table's label is a column of its schema"))
-	}
 	for i, name := range c.Names {
 		if name != "" && slices.Contains(c.Names[:i], name) {
 			errs = append(errs,

@@ -91,7 +91,7 @@ func TestWhatIsNoFileOfTheTable(t *testing.T) {
 		}
 	}
 	var shape *param.Error
-	for _, layout := range []records.CSV{{LabelColumn: 1}, {Comma: '"'}, {Comment: ','},
+	for _, layout := range []records.CSV{{Comma: '"'}, {Comment: ','},
 		{Names: []string{"a", "a"}}} {
 		if _, err := layout.ReadFrame(strings.NewReader(""), pets(t)); !errors.As(err, &shape) {
 			t.Errorf("%+v: got error %v, want *param.Error", layout, err)

@@ -3,6 +3,7 @@ package records
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"unicode"
@@ -96,9 +97,7 @@ type fieldSplitter struct {
 }
 
 func newFieldSplitter(comma, comment rune) fieldSplitter {
-	if comma == 0 {
-		comma = ','
-	}
+	comma = cmp.Or(comma, ',')
 	s := fieldSplitter{comma: []byte(string(comma)), trim: !unicode.IsSpace(comma)}
 	if comment != 0 {
 		s.comment = []byte(string(comment))

@@ -1,7 +1,6 @@
 package records
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -12,60 +11,52 @@ import (
 //
 // Errors: *[param.Error], joined.
 func (s Schema) Validate() error {
-	var errs []error
-	bad := func(field string, value any, want string) {
-		errs = append(errs, param.New("records.Schema."+field, value, want))
-	}
+	const path = "records.Schema."
+	var k param.Checker
 	switch s.kind {
 	case BinaryVector, IntervalVector:
-		if s.dim < 1 || s.dim > maxDim {
-			bad("Dim", s.dim, fmt.Sprintf("a dimension in [1, %d]", maxDim))
-		}
+		k.OK(s.dim >= 1 && s.dim <= maxDim, path+"Dim", s.dim,
+			fmt.Sprintf("a dimension in [1, %d]", maxDim))
 	case GreyImage, BlackWhiteImage, ColourImage:
-		if s.dim != area(s.height, s.width, s.Channels()) || s.dim == 0 {
-			bad("Height×Width", fmt.Sprintf("%d×%d", s.height, s.width),
-				fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim/s.Channels()))
-		}
+		k.OK(s.dim == area(s.height, s.width, s.Channels()) && s.dim != 0, path+"Height×Width",
+			fmt.Sprintf("%d×%d", s.height, s.width),
+			fmt.Sprintf("sides of at least 1 and at most %d pixels", maxDim/s.Channels()))
 	case ItemSet:
-		if s.dim < 1 || s.dim > maxDim {
-			bad("Universe", s.dim, fmt.Sprintf("a number of items in [1, %d]", maxDim))
-		} else if s.maxItems < 1 || s.maxItems > s.dim {
-			bad("MaxItems", s.maxItems, fmt.Sprintf("a number in [1, %d], the size of the universe", s.dim))
-		}
+		k.OK(s.dim >= 1 && s.dim <= maxDim, path+"Universe", s.dim,
+			fmt.Sprintf("a number of items in [1, %d]", maxDim))
+		k.OK(s.maxItems >= 1 && s.maxItems <= max(s.dim, 1), path+"MaxItems", s.maxItems,
+			"a positive number, at most the size of the universe")
 	case MixedTable:
-		errs = append(errs, validateColumns(s.table.columns))
+		k.Add(validateColumns(s.table.columns))
 	default:
-		bad("Kind", int(s.kind),
+		k.OK(false, path+"Kind", int(s.kind),
 			"a schema made by Binary, Interval, Image, BinaryImage, RGBImage, Sets or NewSchema")
 	}
-	if s.kind == IntervalVector && !validBounds(s.lo, s.hi) {
-		bad("Bounds", fmt.Sprintf("[%g, %g]", s.lo, s.hi),
-			"finite float32 bounds, the lower below the upper")
-	}
-	errs = append(append(errs, s.validateClasses()...), s.validatePersons())
+	k.OK(s.kind != IntervalVector || validBounds(s.lo, s.hi), path+"Bounds",
+		fmt.Sprintf("[%g, %g]", s.lo, s.hi), "finite float32 bounds, the lower below the upper")
+	s.validateClasses(&k)
+	k.Add(s.validatePersons())
 	if s.table != nil {
-		errs = append(errs, s.table.fault)
+		k.Add(s.table.fault)
 	}
-	return errors.Join(errs...)
+	return k.Err()
 }
 
-func (s Schema) validateClasses() (errs []error) {
+func (s Schema) validateClasses(k *param.Checker) {
 	if len(s.classes) > maxClasses {
-		return []error{param.New("records.Schema.Classes", len(s.classes),
-			fmt.Sprintf("at most %d", maxClasses))}
+		k.OK(false, "records.Schema.Classes", len(s.classes), fmt.Sprintf("at most %d", maxClasses))
+		return
 	}
-	seen := make(map[string]bool, len(s.classes))
+	seen, faults := make(map[string]bool, len(s.classes)), 0
 	for i, name := range s.classes {
-		if (name == "" || seen[name]) && len(errs) < maxDefects {
-			errs = append(errs,
-				param.New(fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a unique name"))
+		if (name == "" || seen[name]) && faults < maxDefects {
+			k.OK(false, fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a unique name")
+			faults++
 		}
 		seen[name] = true
 	}
-	if s.unknown != 0 && (s.unknown < 0 || s.unknown >= len(s.classes)) {
-		errs = append(errs, param.New("records.Schema.Unknown", s.unknown, "one of the class names"))
-	}
-	return errs
+	k.OK(s.unknown == 0 || s.unknown > 0 && s.unknown < len(s.classes), "records.Schema.Unknown",
+		s.unknown, "one of the class names")
 }
 
 // validBounds reports whether an interval holds at least two float32 values, since encoded records

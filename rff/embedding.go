@@ -101,11 +101,7 @@ func flat(k Kernel, l Layout, seed uint64) (Embedding, error) {
 	if l.validate(&c); c.Err() != nil {
 		return nil, c.Err()
 	}
-	m, err := k.New(l.In, seed)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return orNil[Embedding](k.New(l.In, seed))
 }
 
 // Embedding implements [EmbeddingKernel] and treats all coordinates of a record alike.

@@ -21,20 +21,23 @@ type FeatureKernel interface {
 	Features(l Layout, seed uint64) (Features, error)
 }
 
-// drawn returns the map of a kernel, which treats all coordinates in the same way.
-func drawn(k Kernel, l Layout, seed uint64) (Features, error) {
-	m, err := k.New(l.In, seed)
+// orNil returns a map as an F, or nil if there is an error.
+func orNil[F any](m any, err error) (f F, _ error) {
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	return m, nil
+	return m.(F), nil
 }
 
 // Features implements [FeatureKernel] and treats all coordinates of a record alike.
-func (c RBF) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+func (c RBF) Features(l Layout, seed uint64) (Features, error) {
+	return orNil[Features](c.New(l.In, seed))
+}
 
 // Features implements [FeatureKernel] and treats all coordinates of a record alike.
-func (c Scales) Features(l Layout, seed uint64) (Features, error) { return drawn(c, l, seed) }
+func (c Scales) Features(l Layout, seed uint64) (Features, error) {
+	return orNil[Features](c.New(l.In, seed))
+}
 
 // MarshalFeatures writes the description of one of this package's features, tagged with its name.
 // Errors: an error for a kernel of another package.

@@ -59,11 +59,7 @@ func (c Patches) Embedding(l Layout, seed uint64) (Embedding, error) {
 	}
 	length := Scales{Low: c.Low, High: c.High}.length()
 	s := spectrum{name: "Patches", dim: c.Dim, draw: newBrush(c, l).draw, length: length}
-	m, err := build(&k, nil, s, l.In, seed)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return orNil[Embedding](build(&k, nil, s, l.In, seed))
 }
 
 func (c Patches) validate(k *param.Checker, l Layout) {

@@ -42,11 +42,7 @@ func (c Scattering) channels() int { return 1 + 2*c.Orientations + c.Orientation
 // Features implements [FeatureKernel]. Errors: *param.Error, also for a layout that does not
 // describe images.
 func (c Scattering) Features(l Layout, _ uint64) (Features, error) {
-	m, err := c.new(l)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return orNil[Features](c.new(l))
 }
 
 func (c Scattering) new(l Layout) (*scatteringMap, error) {

@@ -49,11 +49,7 @@ const (
 // Features implements [FeatureKernel]. Errors: *param.Error, also for a layout that does not
 // describe grey images.
 func (c Strokes) Features(l Layout, _ uint64) (Features, error) {
-	m, err := c.new(l)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return orNil[Features](c.new(l))
 }
 
 func (c Strokes) new(l Layout) (*strokeMap, error) {

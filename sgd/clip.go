@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -68,9 +69,7 @@ func (c Normalize) check(k *checker, _ Config) {
 func (c Normalize) multipliers(bool) []float64 { return nil }
 
 func (c Normalize) start(accountant.Relation, float64) clipper {
-	if c.Stability == 0 {
-		c.Stability = 0.01
-	}
+	c.Stability = cmp.Or(c.Stability, 0.01)
 	return normalizer(c)
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -33,6 +34,25 @@ func New(s records.Schema, b accountant.Budget, nominal int) (Task, error) {
 		z *= 2 // noise is relative to the sensitivity, twice a record's contribution
 	}
 	return Task{Schema: s, Budget: b, Nominal: nominal, Signal: float64(nominal) / z}, nil
+}
+
+// Checked is New for the configuration of a system, which it checks first.
+//
+// Errors: joined *param.Error values; the errors of New.
+func Checked(system string, s records.Schema, b accountant.Budget, nominal int) (Task, error) {
+	var k param.Checker
+	k.OK(nominal > 0 && nominal <= Largest, system+".Config.Nominal", nominal,
+		"a public number of records, at most 2^31")
+	k.Add(s.Validate())
+	k.Add(b.Validate())
+	if err := k.Err(); err != nil {
+		return Task{}, err
+	}
+	t, err := New(s, b, nominal)
+	if err != nil {
+		return t, fmt.Errorf("%s: defaults: %w", system, err)
+	}
+	return t, nil
 }
 
 // gradientNoise is the largest noise of a step's mean gradient, as a fraction of the clip norm.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -59,11 +60,7 @@ func (m Convolutional) withDefaults() Convolutional {
 	if m.Hidden == nil {
 		m.Hidden = []int{128}
 	}
-	if m.Training.Epochs == 0 {
-		m.Training.Epochs = 5
-	}
-	if m.Training.LearningRate == 0 {
-		m.Training.LearningRate = 2e-3
-	}
+	m.Training.Epochs = cmp.Or(m.Training.Epochs, 5)
+	m.Training.LearningRate = cmp.Or(m.Training.LearningRate, 2e-3)
 	return m
 }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -33,8 +34,8 @@ func (m LogisticRegression) Fit(d records.Data) (*Classifier, error) { return Fi
 
 // Learn trains on records that have been read.
 func (m LogisticRegression) Learn(x *Design) (Scorer, error) {
-	return &LogLinear{Minimise(x, OrDefault(m.C, 1), crossEntropy, false,
-		OrDefault(m.Iterations, 200))}, nil
+	return &LogLinear{Minimise(x, cmp.Or(m.C, 1), crossEntropy, false,
+		cmp.Or(m.Iterations, 200))}, nil
 }
 
 // Loss returns the loss of one record and replaces its margins by the derivatives. A single margin

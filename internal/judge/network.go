@@ -1,7 +1,7 @@
 package judge
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
@@ -29,15 +29,11 @@ const leastSteps = 2000
 
 // withDefaults replaces zero settings by the defaults for n records.
 func (l NeuralNetwork) withDefaults(n int) NeuralNetwork {
-	if l.Batch == 0 {
-		l.Batch = 100
-	}
+	l.Batch = cmp.Or(l.Batch, 100)
 	if l.Epochs == 0 {
 		l.Epochs = max(10, leastSteps/l.stepsOf(max(n, 1)))
 	}
-	if l.LearningRate == 0 {
-		l.LearningRate = 5e-3
-	}
+	l.LearningRate = cmp.Or(l.LearningRate, 5e-3)
 	if l.Backend == nil {
 		l.Backend = device.CPU()
 	}
@@ -51,26 +47,17 @@ func (l NeuralNetwork) stepsOf(n int) int { return 1 + (n-1)/max(l.Batch, 1) }
 //
 // Errors: *[param.Error], joined.
 func (l NeuralNetwork) Validate() error {
-	var errs []error
-	bad := func(field string, value any, want string) {
-		errs = append(errs, param.New("classify.NeuralNetwork."+field, value, want))
-	}
+	const path = "classify.NeuralNetwork."
 	l = l.withDefaults(1)
-	if l.Epochs < 1 {
-		bad("Epochs", l.Epochs, "a positive number")
-	}
-	if l.Batch < 1 {
-		bad("Batch", l.Batch, "a positive number")
-	}
-	if !(l.LearningRate > 0 && l.LearningRate < 1e6) {
-		bad("LearningRate", l.LearningRate, "a positive finite number")
-	}
+	var k param.Checker
+	k.OK(l.Epochs > 0, path+"Epochs", l.Epochs, "a positive number")
+	k.OK(l.Batch > 0, path+"Batch", l.Batch, "a positive number")
+	k.OK(l.LearningRate > 0 && l.LearningRate < 1e6, path+"LearningRate", l.LearningRate,
+		"a positive finite number")
 	for i, w := range l.Hidden {
-		if w < 1 {
-			bad(fmt.Sprintf("Hidden[%d]", i), w, "a positive width")
-		}
+		k.OK(w > 0, fmt.Sprintf("%sHidden[%d]", path, i), w, "a positive width")
 	}
-	return errors.Join(errs...)
+	return k.Err()
 }
 
 // Name returns the usual name of the network.

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"errors"
 	"math"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -27,7 +26,7 @@ func Fraction(field string, v float64) Setting {
 // NotNegative returns an error for each setting that is negative, not finite or outside its range;
 // 0 always means the default.
 func NotNegative(path string, settings ...Setting) error {
-	var errs []error
+	var k param.Checker
 	for _, s := range settings {
 		bad := false
 		switch v := s.value.(type) {
@@ -36,12 +35,9 @@ func NotNegative(path string, settings ...Setting) error {
 		case float64:
 			bad = !(v >= 0 && v < math.MaxFloat32)
 		}
-		if bad {
-			errs = append(errs,
-				param.New(path+"."+s.field, s.value, "a number in its range, or 0 for the default"))
-		}
+		k.OK(!bad, path+"."+s.field, s.value, "a number in its range, or 0 for the default")
 	}
-	return errors.Join(errs...)
+	return k.Err()
 }
 
 // OrDefault returns v, or its default if v is 0.

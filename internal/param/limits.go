@@ -1,6 +1,7 @@
 package param
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -25,13 +26,7 @@ var ErrTooMuch = errors.New("the JSON document exceeds its limits")
 //
 // Errors: ErrTooMuch.
 func (l Limits) Check(document []byte) error {
-	most, deepest := l.Values, l.Depth
-	if most == 0 {
-		most = defaultValues
-	}
-	if deepest == 0 {
-		deepest = defaultDepth
-	}
+	most, deepest := cmp.Or(l.Values, defaultValues), cmp.Or(l.Depth, defaultDepth)
 	values, depth := Size(document)
 	if depth > deepest {
 		return fmt.Errorf("%w: nested more than %d deep", ErrTooMuch, deepest)

@@ -1,6 +1,7 @@
 package ledgertest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -364,9 +365,7 @@ func testLatest(t *testing.T, j ledger.Journal, want uint64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first == 0 {
-			first = line.Line
-		}
+		first = cmp.Or(first, line.Line)
 	}
 	if first != want {
 		t.Errorf("ReadLatest begins with line %d, want %d", first, want)

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -60,9 +61,9 @@ type Similarity struct {
 }
 
 func (f Fidelity) withDefaults() Fidelity {
-	f.Rows, f.Bins = judge.OrDefault(f.Rows, 5000), judge.OrDefault(f.Bins, 10)
-	f.Pairs, f.Way, f.Groups = judge.OrDefault(f.Pairs, 1000), judge.OrDefault(f.Way, 3),
-		judge.OrDefault(f.Groups, 500)
+	f.Rows, f.Bins = cmp.Or(f.Rows, 5000), cmp.Or(f.Bins, 10)
+	f.Pairs, f.Way, f.Groups = cmp.Or(f.Pairs, 1000), cmp.Or(f.Way, 3),
+		cmp.Or(f.Groups, 500)
 	return f
 }
 

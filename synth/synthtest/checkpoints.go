@@ -1,6 +1,7 @@
 package synthtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -20,10 +21,7 @@ import (
 func (s Subject) testCheckpoints(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
 	n, _ := s.reports(t, p, data)
-	places := s.Interrupts
-	if places == 0 {
-		places = 6
-	}
+	places := cmp.Or(s.Interrupts, 6)
 	for i := range places {
 		at := 1 + i*max(n-1, 1)/places
 		for _, fresh := range []bool{true, false} {

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -44,9 +45,9 @@ func (m AdaBoost) Learn(x *judge.Design) (Scorer, error) {
 		weights[i] = 1 / float64(len(weights))
 	}
 	out := boosted{classes: x.Classes}
-	for range judge.OrDefault(m.Trees, 50) {
+	for range cmp.Or(m.Trees, 50) {
 		g := grower{bins: b, labels: x.Labels, weights: weights, width: x.Classes,
-			depth: judge.OrDefault(m.Depth, 1)}
+			depth: cmp.Or(m.Depth, 1)}
 		g.leafOf = make([]int32, x.Rows())
 		t := g.grow(allRows(x.Rows()))
 		votes, wrong := out.votes(t), 0.0
@@ -76,7 +77,7 @@ func (m AdaBoost) worth(wrong float64, classes int) (worth float64, more bool) {
 	case wrong >= 1-1/float64(classes):
 		return 0, false
 	}
-	return judge.OrDefault(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))),
+	return cmp.Or(m.Rate, 1) * (math.Log((1-wrong)/wrong) + math.Log(float64(classes-1))),
 		true
 }
 

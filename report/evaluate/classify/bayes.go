@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -30,7 +31,7 @@ func (m GaussianBayes) Fit(d records.Data) (*Classifier, error) { return judge.F
 func (m GaussianBayes) Learn(x *judge.Design) (Scorer, error) {
 	n, means := x.Counts(), means(x)
 	variances := squares(x, means)
-	floor := judge.OrDefault(m.Smoothing, 1e-9) * largestVariance(x, n, means, variances)
+	floor := cmp.Or(m.Smoothing, 1e-9) * largestVariance(x, n, means, variances)
 	out := &gaussianBayes{quadratic{x.Dim, make([]float64, x.Classes), means, variances}}
 	for c := range x.Classes {
 		out.constant[c] = math.Log(n[c] / float64(x.Rows()))
@@ -145,8 +146,8 @@ func (m BernoulliBayes) Fit(d records.Data) (*Classifier, error) { return judge.
 
 // Learn trains on records that have been read.
 func (m BernoulliBayes) Learn(x *judge.Design) (Scorer, error) {
-	alpha, n := judge.OrDefault(m.Smoothing, 1), x.Counts()
-	out := &bernoulliBayes{x.Dim, judge.OrDefault(m.Threshold, 0.5), make([]float64, x.Classes),
+	alpha, n := cmp.Or(m.Smoothing, 1), x.Counts()
+	out := &bernoulliBayes{x.Dim, cmp.Or(m.Threshold, 0.5), make([]float64, x.Classes),
 		make([]float64, x.Classes*x.Dim)}
 	read := judge.NewReader(x.Batch)
 	for i, l := range x.Labels {

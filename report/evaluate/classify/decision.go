@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -81,7 +82,7 @@ func (m RandomForest) Fit(d records.Data) (*Classifier, error) { return judge.Fi
 
 // Learn trains on records that have been read.
 func (m RandomForest) Learn(x *judge.Design) (Scorer, error) {
-	e := ensemble{trees: judge.OrDefault(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.Dim), 1),
+	e := ensemble{trees: cmp.Or(m.Trees, 100), depth: m.Depth, try: max(isqrt(x.Dim), 1),
 		draws: x.Rows(), seed: m.Seed}
 	if m.Balanced {
 		e.weights = balanced(x)
@@ -114,8 +115,8 @@ func (m Bagging) Fit(d records.Data) (*Classifier, error) { return judge.Fit(m, 
 
 // Learn trains on records that have been read.
 func (m Bagging) Learn(x *judge.Design) (Scorer, error) {
-	draws := max(int(judge.OrDefault(m.Part, 1)*float64(x.Rows())), 1)
-	return ensemble{trees: judge.OrDefault(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
+	draws := max(int(cmp.Or(m.Part, 1)*float64(x.Rows())), 1)
+	return ensemble{trees: cmp.Or(m.Trees, 10), draws: draws, seed: m.Seed}.grow(x)
 }
 
 // ensemble is the common part of a forest and of bagging.

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -46,7 +47,7 @@ func (m DiscriminantAnalysis) Learn(x *judge.Design) (Scorer, error) {
 		return nil, param.New("classify.DiscriminantAnalysis", x.Schema,
 			fmt.Sprintf("at most %d coordinates", wide))
 	}
-	means, s := means(x), judge.OrDefault(m.Shrinkage, 1e-3)
+	means, s := means(x), cmp.Or(m.Shrinkage, 1e-3)
 	cov := within(x, means)
 	ridge := s*mat.Trace(cov)/float64(x.Dim) + 1e-9
 	for i := range x.Dim {

@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 
@@ -45,15 +46,15 @@ func (m GradientBoosting) Learn(x *judge.Design) (Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Depth, m.Rate, m.Part = judge.OrDefault(m.Depth, 3), judge.OrDefault(m.Rate, 0.1),
-		judge.OrDefault(m.Part, 1)
+	m.Depth, m.Rate, m.Part = cmp.Or(m.Depth, 3), cmp.Or(m.Rate, 0.1),
+		cmp.Or(m.Part, 1)
 	out := &additive{classes: x.Classes, rate: m.Rate, start: startOf(x.Counts())}
 	state := make([]float64, x.Rows()*len(out.start)) // logits, or log-odds, of all records
 	for i := range x.Rows() {
 		copy(state[i*len(out.start):], out.start)
 	}
 	rng := rand.New(rand.NewPCG(m.Seed, 0x626f6f73))
-	for range judge.OrDefault(m.Stages, 100) {
+	for range cmp.Or(m.Stages, 100) {
 		rows := m.draw(rng, x.Rows())
 		out.stages = append(out.stages, m.stage(x, b, rows, state, len(out.start)))
 	}

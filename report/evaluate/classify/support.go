@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"cmp"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -31,8 +32,8 @@ func (m SupportVectors) Fit(d records.Data) (*Classifier, error) { return judge.
 
 // Learn trains on records that have been read.
 func (m SupportVectors) Learn(x *judge.Design) (Scorer, error) {
-	return judge.Minimise(x, judge.OrDefault(m.C, 1), hinge, true,
-		judge.OrDefault(m.Iterations, 200)), nil
+	return judge.Minimise(x, cmp.Or(m.C, 1), hinge, true,
+		cmp.Or(m.Iterations, 200)), nil
 }
 
 // hinge returns the sum over the classes of the squared hinge losses of each against the rest.
