@@ -16,7 +16,6 @@ import (
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -363,7 +362,7 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 func TestHostileStates(t *testing.T) {
 	s := records.Interval(5, 0, 1)
 	c := small(s, 0)
-	c.Loss, c.Train.NominalBatch, c.Train.ClipNorm = models.Hinge, 4, 0
+	c.Train.NominalBatch, c.Train.ClipNorm = 4, 0
 	c.Public, c.Average = public(t, s, 9, 99), 0.9
 	c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 3, Adaptive: true, Kept: true}
 	data, p, path := some(t, s, 30, 1), mustPlan(t, c), filepath.Join(t.TempDir(), "checkpoint")
@@ -417,7 +416,6 @@ func TestHostileStates(t *testing.T) {
 		"done before":    func(s map[string]any, _ []synth.Section) { s["done"] = 7 },
 		"undone":         func(s map[string]any, _ []synth.Section) { s["done"] = -1 },
 		"unlearned":      func(s map[string]any, _ []synth.Section) { s["learned"] = -1 },
-		"a bound":        func(s map[string]any, _ []synth.Section) { s["bound"] = -1 },
 		"words":          func(s map[string]any, _ []synth.Section) { s["done"] = "three" },
 		"a block beyond": groups([]any{group(1, 0, 1, 2, 3, 4, 1000)}),
 		"a block below":  groups([]any{group(1, 0, 1, 2, 3, 4, -1)}),

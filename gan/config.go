@@ -27,9 +27,8 @@ type Config struct {
 	Critic    models.CriticArchitecture    `json:"-"`
 	Generator models.GeneratorArchitecture `json:"-"` // for example models.MLP
 	// Latent is the number of coordinates of a code, without the label.
-	Latent  int               `json:"latent"`
-	Loss    models.CriticLoss `json:"loss"`             // Wasserstein unless set
-	Penalty float64           `json:"penalty,omitzero"` // λ of Wasserstein; 0 means 10
+	Latent  int     `json:"latent"`
+	Penalty float64 `json:"penalty,omitzero"` // λ of the gradient penalty; 0 means 10
 
 	// Train configures the training of the critic: sampling probability, number of critic steps, clip,
 	// noise and optimiser. Plan calibrates a zero NoiseMultiplier to the budget.
@@ -72,9 +71,7 @@ func (c Config) withDefaults() Config {
 	c.Train.MicroBatch = cmp.Or(c.Train.MicroBatch, 256)
 	c.Clipping.Batch, c.Clipping.Scale = cmp.Or(c.Clipping.Batch, 64), cmp.Or(c.Clipping.Scale, 1)
 	c.GeneratorOptimizer = cmp.Or(c.GeneratorOptimizer, c.Train.Optimizer)
-	if c.Penalty == 0 && c.Loss == models.Wasserstein {
-		c.Penalty = 10
-	}
+	c.Penalty = cmp.Or(c.Penalty, 10)
 	return c
 }
 
@@ -116,11 +113,8 @@ func (c Config) validateLatent(k *param.Checker) {
 
 func (c Config) validateNumbers(k *param.Checker) {
 	c.validateLatent(k)
-	k.OK(c.Loss.Known(), "gan.Config.Loss", c.Loss, "Wasserstein, Logistic or Hinge")
 	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty,
 		"a number from 0 to 1e9; 0 means 10")
-	k.OK(c.Loss == models.Wasserstein || c.Penalty == 0, "gan.Config.Penalty", c.Penalty,
-		"zero, because only Wasserstein has a penalty")
 	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps,
 		"a positive integer, or zero for the default")
 	k.OK(c.GeneratorBatch > 1 && c.GeneratorBatch <= maxBatch, "gan.Config.GeneratorBatch",
@@ -129,10 +123,6 @@ func (c Config) validateNumbers(k *param.Checker) {
 	k.OK(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
 	if c.Train.Optimizer != (sgd.Optimizer{}) {
 		k.Add(c.GeneratorOptimizer.Validate())
-	}
-	if c.Loss != models.Wasserstein {
-		k.OK(c.Train.NominalBatch > 0, "sgd.Config.NominalBatch", c.Train.NominalBatch,
-			"a positive public number, so that the loss of records is a mean, like the loss of fakes")
 	}
 }
 
@@ -183,7 +173,7 @@ func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	if be == nil {
 		be, s = device.CPU(), network.Small(s, c.criticSize())
 	}
-	return c.Critic.Critic(be, s.Dim(), c.classes(), c.Loss, c.Seed)
+	return c.Critic.Critic(be, s.Dim(), c.classes(), c.Seed)
 }
 
 // criticSize returns the number of the critic's parameters, or 0 if it is unknown.

@@ -12,11 +12,9 @@
 //
 // # What one record can change
 //
-// Under the Wasserstein loss, each record has its own fake, and an interpolate of both for the
-// gradient penalty. They are drawn from the record's key. The gradients of the three parts are
-// clipped together, so fakes cost no additional privacy. Under the Logistic and Hinge losses, fakes
-// are separate from records. Their gradient is a function of released parameters and public
-// randomness, and is added after the noise. No layer of a critic mixes records.
+// Each record has its own fake, and an interpolate of both for the gradient penalty. They are drawn
+// from the record's key. The gradients of the three parts are clipped together, so fakes cost no
+// additional privacy. No layer of a critic mixes records.
 //
 // With labels, critic and generator are conditional: the label is a part of the record, and the
 // record's fake has the same label. This is DP-CGAN (Torkzadehmahani, Kairouz and Paten 2019) with

@@ -22,7 +22,6 @@ type run struct {
 	rng     *rand.Rand
 	critic  models.Critic
 	net     models.Network
-	loss    *fakeLoss // nil under Wasserstein
 	grouped *groupedNetwork
 	trainer *sgd.Trainer
 	public  *publicRecords
@@ -60,48 +59,18 @@ func newRun(c Config, on *synth.Run, opts ...sgd.Option) (_ *run, err error) {
 	return r, nil
 }
 
-// network returns the critic as a network for package sgd, with the methods that its loss and its
-// clipping need.
+// network returns the critic as a network for package sgd, with the methods that its clipping
+// needs.
 func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),
 		unit:  unit{Unit: network.UnitOf(r.config.Schema)}}
 	r.critics = n
-	var grouped *groupedNetwork
-	if r.config.Clipping.Adaptive {
-		grouped = &groupedNetwork{criticNetwork: n, public: r.public}
-		r.grouped = grouped
-	}
-	if r.config.Loss == models.Wasserstein {
-		if grouped != nil {
-			return grouped
-		}
+	if !r.config.Clipping.Adaptive {
 		return n
 	}
-	r.loss = &fakeLoss{criticNetwork: n, rng: r.rng,
-		bound: firstBound(r.config.Train)}
-	if own, ok := r.config.Train.Clip.(sgd.Groups); ok && grouped == nil {
-		r.loss.groups = func() []sgd.Group { return own.List }
-	}
-	if grouped == nil {
-		return r.loss
-	}
-	r.loss.groups = func() []sgd.Group { return grouped.last }
-	return struct {
-		*groupedNetwork
-		models.PublicGradient
-	}{grouped, r.loss}
-}
-
-// firstBound returns the clip norm that is used before a clip norm has been released.
-func firstBound(t sgd.Config) float64 {
-	switch c := t.Clip.(type) {
-	case sgd.DPNorm:
-		return c.MaxNorm
-	case sgd.Quantile:
-		return c.Initial
-	}
-	return t.ClipNorm
+	r.grouped = &groupedNetwork{criticNetwork: n, public: r.public}
+	return r.grouped
 }
 
 // begin restores the checkpoint's state and takes the steps of the warm start, whose result is
@@ -139,9 +108,6 @@ func (r *run) steps(ctx context.Context) error {
 			return fmt.Errorf("gan: %w", err)
 		}
 		r.done++
-		if r.loss != nil {
-			r.loss.bound = step.ClipNorm
-		}
 		if r.done%r.config.CriticSteps == 0 {
 			r.learner.step(r.rng)
 		}
@@ -184,20 +150,8 @@ func (r *run) publicStep(descent *sgd.Descent, sum device.Params, grad, params [
 		weights[i] = 1 / float32(b.Rows)
 	}
 	r.net.Gradients(b).AddWeightedSum(sum, weights)
-	if r.loss != nil {
-		r.loss.addPlain(sum)
-	}
 	r.Backend.Download(grad, sum.Flat)
 	r.Backend.Download(params, r.critic.Params().Flat)
 	descent.Step(params, grad, 1)
 	r.Backend.Upload(r.critic.Params().Flat, params)
-}
-
-// addPlain adds the mean gradient of fakes without clipping. It is used in steps that do not clip
-// records either.
-func (f *fakeLoss) addPlain(dst device.Params) {
-	was := *f
-	f.groups, f.bound, f.plain = nil, largestNorm, true
-	f.AddPublicGradient(dst)
-	f.groups, f.bound, f.plain = was.groups, was.bound, was.plain
 }

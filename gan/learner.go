@@ -16,14 +16,12 @@ type learner struct {
 	critic  models.Critic
 	net     models.Generator
 	maker   *network.Maker
-	loss    models.CriticLoss
 	decay   float64
 	steps   int
 	descent *sgd.Descent
 	grad    device.Params
 	dx      device.Matrix
 	labels  []int32
-	scores  []float64
 	params  []float32 // on the host
 	flat    []float32
 	average []float32
@@ -31,10 +29,10 @@ type learner struct {
 
 func newLearner(be device.Backend, critic models.Critic, net models.Generator, c Config) *learner {
 	p := net.Params()
-	l := &learner{be: be, critic: critic, net: net, maker: newMaker(be, net, c), loss: c.Loss,
+	l := &learner{be: be, critic: critic, net: net, maker: newMaker(be, net, c),
 		decay: c.Average, descent: c.GeneratorOptimizer.Descent(p.Len()),
 		grad: device.NewParams(be, p.Shapes...), dx: be.New(c.GeneratorBatch, net.Dim()),
-		labels: make([]int32, c.GeneratorBatch), scores: make([]float64, c.GeneratorBatch),
+		labels: make([]int32, c.GeneratorBatch),
 		params: make([]float32, p.Len()), flat: make([]float32, p.Len())}
 	be.Download(l.params, p.Flat)
 	if l.decay > 0 {
@@ -45,13 +43,9 @@ func newLearner(be device.Backend, critic models.Critic, net models.Generator, c
 
 // step makes one training step of the generator.
 func (l *learner) step(rng *rand.Rand) {
-	n := float64(len(l.labels))
 	l.maker.Labels(rng, -1, l.labels)
 	x := l.net.Forward(l.maker.Draw(rng, l.labels))
-	l.critic.ScoreGradient(l.dx, x, l.labels, func(score float64) float64 {
-		_, slope := l.loss.OfGenerator(score)
-		return slope / n
-	}, l.scores)
+	l.critic.ScoreGradient(l.dx, x, l.labels, -1/float64(len(l.labels)), nil)
 	l.be.Fill(l.grad.Flat, 0)
 	l.net.Backward(l.dx, l.grad, device.Matrix{})
 	l.be.Download(l.flat, l.grad.Flat)

@@ -1,13 +1,11 @@
 package gan
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
@@ -41,9 +39,6 @@ func (n *criticNetwork) gradients(b device.Batch) models.BlockGradients {
 	b = n.unit.shrunk(b)
 	if n.config.classes() == 0 {
 		b.Labels = nil
-	}
-	if n.config.Loss != models.Wasserstein {
-		return n.critic.RecordGradients(b, n.config.Loss)
 	}
 	if b.Rows == 0 {
 		return n.critic.PairGradients(b, device.Matrix{}, nil, n.config.Penalty)
@@ -115,82 +110,4 @@ func (p *publicRecords) norms(n *criticNetwork) []float64 {
 		}
 	}
 	return floored(means, p.scale)
-}
-
-// fakeLoss is the public part of the Logistic and Hinge losses, in which fakes are separate from
-// records.
-//
-// Fakes are clipped to the same norms as records. Privacy does not require this, but the gradient
-// of unclipped fakes would dominate the clipped gradient of records.
-type fakeLoss struct {
-	*criticNetwork
-	rng     *rand.Rand
-	groups  func() []sgd.Group // the groups of this step; nil if the gradient is clipped as a whole
-	bound   float64
-	plain   bool // nothing is clipped
-	labels  []int32
-	scores  []float64
-	squares [][]float64
-	weights [][]float32
-}
-
-// AddPublicGradient adds the mean gradient of fakes.
-func (f *fakeLoss) AddPublicGradient(dst device.Params) {
-	rows := f.config.GeneratorBatch
-	f.resize(rows, dst.Blocks())
-	f.fakes.Labels(f.rng, -1, f.labels)
-	out := f.fakes.Generate(f.fakes.Draw(f.rng, f.labels))
-	g := f.critic.FakeGradients(out, f.labels, f.config.Loss, f.scores)
-	g.BlockSquaredNorms(f.squares)
-	for _, group := range f.clipGroups(dst.Blocks()) {
-		f.weigh(group, rows)
-	}
-	g.AddBlockSums(dst, f.weights)
-}
-
-func (f *fakeLoss) resize(rows, blocks int) {
-	if len(f.labels) == rows {
-		return
-	}
-	f.labels, f.scores = make([]int32, rows), make([]float64, rows)
-	for range blocks {
-		f.squares = append(f.squares, make([]float64, rows))
-		f.weights = append(f.weights, make([]float32, rows))
-	}
-}
-
-// clipGroups returns the groups of this step, or one group of all blocks.
-func (f *fakeLoss) clipGroups(blocks int) []sgd.Group {
-	if f.groups != nil {
-		return f.groups()
-	}
-	all := sgd.Group{ClipNorm: f.bound}
-	for b := range blocks {
-		all.Blocks = append(all.Blocks, b)
-	}
-	return []sgd.Group{all}
-}
-
-// weigh sets the weights of a group's blocks to the clip factors divided by the number of fakes.
-func (f *fakeLoss) weigh(group sgd.Group, rows int) {
-	for i := range rows {
-		total := 0.0
-		for _, b := range group.Blocks {
-			total += f.squares[b][i]
-		}
-		factor := mechanism.ClipFactor(total, group.ClipNorm)
-		if c, ok := f.config.Train.Clip.(sgd.Normalize); ok && !f.plain {
-			factor = normalized(c, total)
-		}
-		for _, b := range group.Blocks {
-			f.weights[b][i] = float32(factor / float64(rows))
-		}
-	}
-}
-
-func normalized(c sgd.Normalize, square float64) float64 {
-	if f := 1 / (math.Sqrt(square) + cmp.Or(c.Stability, 0.01)); f >= 0 { // not for NaN
-		return f
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package gan_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -20,8 +21,7 @@ type slopes struct{}
 
 func (slopes) Name() string { return "slope" }
 
-func (slopes) Critic(be device.Backend, in, _ int, _ models.CriticLoss,
-	_ uint64) (models.Critic, error) {
+func (slopes) Critic(be device.Backend, in, _ int, _ uint64) (models.Critic, error) {
 	return &slope{params: device.NewParams(be, device.Shape{Name: "w", Rows: 1, Cols: in})}, nil
 }
 
@@ -34,52 +34,32 @@ func (c *slope) Bind(p device.Params) {
 	c.params = p
 }
 
-func (c *slope) score(x []float32) (d float64) {
-	for j, w := range c.params.Flat.Data {
-		d += float64(w) * float64(x[j])
+// PairGradients returns fake − x + 2λ(‖w‖−1)w/‖w‖ for each record x.
+func (c *slope) PairGradients(b device.Batch, fakes device.Matrix, _ []float32,
+	lambda float64) models.BlockGradients {
+	square := 0.0
+	for _, w := range c.params.Flat.Data {
+		square += float64(w) * float64(w)
 	}
-	return d
-}
-
-func (c *slope) gradients(x device.Matrix, of func(float64) (float64, float64),
-	scores []float64) models.BlockGradients {
+	pull := 0.0
+	if norm := math.Sqrt(square); norm > 0 {
+		pull = 2 * lambda * (norm - 1) / norm
+	}
 	c.rows = nil
-	for i := range x.Rows {
-		d := c.score(x.Row(i))
-		if scores != nil {
-			scores[i] = d
-		}
-		_, s := of(d)
-		row := make([]float32, x.Cols)
-		for j, v := range x.Row(i) {
-			row[j] = float32(s) * v
+	for i := range b.Rows {
+		row := make([]float32, c.Dim())
+		for j, w := range c.params.Flat.Data {
+			row[j] = fakes.Row(i)[j] - b.Dense.Row(i)[j] + float32(pull)*w
 		}
 		c.rows = append(c.rows, row)
 	}
 	return c
 }
 
-func (c *slope) PairGradients(device.Batch, device.Matrix, []float32,
-	float64) models.BlockGradients {
-	panic("slope does not support the Wasserstein loss")
-}
-
-func (c *slope) RecordGradients(b device.Batch, loss models.CriticLoss) models.BlockGradients {
-	return c.gradients(b.Dense, loss.OfRecord, nil)
-}
-
-func (c *slope) FakeGradients(x device.Matrix, _ []int32, loss models.CriticLoss,
-	scores []float64) models.BlockGradients {
-	return c.gradients(x, loss.OfFake, scores)
-}
-
-func (c *slope) ScoreGradient(dx, x device.Matrix, _ []int32, slope func(float64) float64,
-	scores []float64) {
+func (c *slope) ScoreGradient(dx, x device.Matrix, _ []int32, slope float64, _ []float64) {
 	for i := range x.Rows {
-		scores[i] = c.score(x.Row(i))
-		s := float32(slope(scores[i]))
 		for j, w := range c.params.Flat.Data {
-			dx.Row(i)[j] = s * w
+			dx.Row(i)[j] = float32(slope) * w
 		}
 	}
 }
@@ -112,7 +92,7 @@ func (c *slope) AddBlockSums(dst device.Params, w [][]float32) { c.AddWeightedSu
 func TestOwnCritic(t *testing.T) {
 	s := records.Interval(3, 0, 1)
 	c := small(s, accountant.AddOrRemoveOne)
-	c.Critic, c.Loss, c.Train.NominalBatch = slopes{}, models.Hinge, 4
+	c.Critic, c.Train.NominalBatch = slopes{}, 4
 	p := mustPlan(t, c)
 	for _, pair := range privacytest.Neighbours(t, s, accountant.AddOrRemoveOne, 12, 3)[:6] {
 		privacytest.Replay[records.Data]{Run: everythingVisible(t, p, false), Budget: c.Budget,

@@ -112,8 +112,8 @@ func (w work) TakesPersons() {}
 
 func (w work) Title() string {
 	c := w.config
-	return fmt.Sprintf("critic %s, generator %s, %v loss, %v", c.Critic.Name(), c.Generator.Name(),
-		c.Loss, c.Schema)
+	return fmt.Sprintf("critic %s, generator %s, %s loss, %v", c.Critic.Name(), c.Generator.Name(),
+		onlyLoss, c.Schema)
 }
 
 func (w work) Notes() []string {
@@ -127,10 +127,14 @@ func (w work) Notes() []string {
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }
 
+// onlyLoss is the name of the critic's loss in plans.
+const onlyLoss = "wasserstein"
+
 // configJSON is a Config whose networks are written with their names. It has a digest instead of
 // public records.
 type configJSON struct {
 	Config
+	Loss      string          `json:"loss"` // wasserstein
 	Critic    json.RawMessage `json:"critic"`
 	Generator json.RawMessage `json:"generator"`
 	Public    string          `json:"public,omitempty"`
@@ -142,7 +146,7 @@ type configJSON struct {
 func (w work) Parts() []any { return []any{w.config.Critic, w.config.Generator} }
 
 func (w work) Config() (json.RawMessage, error) {
-	j := configJSON{Config: w.config, Public: network.Digest(w.config.Public),
+	j := configJSON{Config: w.config, Loss: onlyLoss, Public: network.Digest(w.config.Public),
 		Choices: w.config.choices}
 	var err error
 	if j.Critic, err = models.MarshalArchitecture(w.config.Critic); err != nil {
@@ -159,6 +163,9 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	var j configJSON
 	if err := saved.Decode(&j); err != nil {
 		return nil, err
+	}
+	if j.Loss != onlyLoss {
+		return nil, synth.Malformed(fmt.Errorf("the loss %q: want %q", j.Loss, onlyLoss))
 	}
 	if j.Public != "" {
 		return nil, synth.Malformed(errors.New("the plan has public records, which are not in the file"))

@@ -160,10 +160,6 @@ func TestMistakesComeTogether(t *testing.T) {
 			c.Public, c.Train.ClipNorm = public(t, c.Schema, 3, 1), 0
 			c.Clipping = gan.Clipping{Groups: gan.Clustered, K: 1000, Adaptive: true}
 		},
-		"sum beside a mean": func(c *gan.Config) { c.Loss = models.Hinge },
-		"penalty on hinge": func(c *gan.Config) {
-			c.Loss, c.Penalty, c.Train.NominalBatch = models.Hinge, 10, 4
-		},
 		"unused public": func(c *gan.Config) { c.Public = public(t, c.Schema, 3, 1) },
 		"huge critic": func(c *gan.Config) {
 			c.Critic = models.MLP{Hidden: []int{math.MaxInt}, Activation: models.LeakyReLU}

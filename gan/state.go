@@ -3,7 +3,6 @@ package gan
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -16,11 +15,11 @@ import (
 type stateHeader struct {
 	Done    int         `json:"done"`             // critic steps taken
 	Learned int         `json:"learned"`          // generator steps
-	Bound   float64     `json:"bound"`            // clip norm of fakes
 	Groups  []sgd.Group `json:"groups,omitempty"` // groups of the first step, with Clipping.Kept
 	Opening int         `json:"opening,omitempty"`
-	// Pace is in checkpoints of earlier versions. What it holds follows from Done.
-	Pace json.RawMessage `json:"pace,omitempty"`
+	// Bound and Pace are in checkpoints of earlier versions. What they hold follows from the plan.
+	Bound json.RawMessage `json:"bound,omitempty"`
+	Pace  json.RawMessage `json:"pace,omitempty"`
 }
 
 // parts returns the file's parts for the arrays of a run. The critic comes before its trainer,
@@ -45,9 +44,6 @@ func (r *run) parts() []synth.Part {
 // state returns the state that a checkpoint stores.
 func (r *run) state() (*synth.File, error) {
 	h := stateHeader{Done: r.done, Learned: r.learner.steps, Opening: r.opening}
-	if r.loss != nil {
-		h.Bound = r.loss.bound
-	}
 	if r.keepsGroups() {
 		h.Groups = r.grouped.last
 	}
@@ -70,9 +66,6 @@ func (r *run) RestoreFrom(f *synth.File) error {
 	}
 	r.opening = h.Opening
 	r.done, r.learner.steps = h.Done, h.Learned
-	if r.loss != nil {
-		r.loss.bound = h.Bound
-	}
 	if r.keepsGroups() && h.Groups != nil {
 		r.grouped.last = h.Groups
 	}
@@ -93,8 +86,6 @@ func (r *run) checkHeader(h stateHeader) error {
 	k.OK(h.Opening == 0 || h.Opening > 0 && h.Opening <= r.opening && h.Done == 0, path+"opening",
 		h.Opening, fmt.Sprintf("a number from 0 to %d, and 0 after the first critic step", r.opening))
 	k.OK(h.Learned >= 0, path+"learned", h.Learned, "a non-negative number of steps")
-	k.OK(h.Bound >= 0 && h.Bound <= math.MaxFloat64, path+"bound", h.Bound,
-		"a finite non-negative clip norm")
 	if r.keepsGroups() && h.Groups != nil {
 		checkGroups(&k, path+"groups", h.Groups, r.critic.Params().Blocks())
 	}

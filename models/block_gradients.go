@@ -16,13 +16,3 @@ type BlockGradients interface {
 	// may have the same slice of weights.
 	AddBlockSums(dst device.Params, weights [][]float32)
 }
-
-// A PublicGradient is a network whose loss has a public part, independent of records. Examples are
-// the loss of a critic's fakes and a penalty on weights. This part needs neither clipping nor
-// noise.
-type PublicGradient interface {
-	// AddPublicGradient adds the gradient of the public part to dst. It is called once per step, after
-	// BeginStep, whatever the batch contains. It must depend on released parameters and public
-	// randomness only.
-	AddPublicGradient(dst device.Params)
-}

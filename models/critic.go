@@ -1,79 +1,10 @@
 package models
 
 import (
-	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/param"
 )
-
-// CriticLoss is the loss by which a critic learns to distinguish records from fakes.
-type CriticLoss int
-
-const (
-	// Wasserstein is D(fake) − D(record) + λ(‖∇D(x̂)‖−1)², with x̂ on the line between the record and
-	// its own fake (Gulrajani et al. 2017). All three terms enter the record's gradient.
-	Wasserstein CriticLoss = iota
-	// Logistic is log(1+exp(−D(record))), and log(1+exp(D(fake))) for fakes that belong to no record.
-	Logistic
-	// Hinge is max(0, 1−D(record)), and max(0, 1+D(fake)) for fakes that belong to no record.
-	Hinge
-)
-
-var criticLossNames = param.Names[CriticLoss]{Type: "models.CriticLoss", List: []string{
-	Wasserstein: "wasserstein", Logistic: "logistic", Hinge: "hinge",
-}}
-
-// Known reports whether l is one of this package's losses.
-func (l CriticLoss) Known() bool { return criticLossNames.Known(l) }
-
-// String returns the name.
-func (l CriticLoss) String() string { return criticLossNames.String(l) }
-
-// MarshalText writes the name.
-//
-// Errors: *[param.Error] for a value other than the constants.
-func (l CriticLoss) MarshalText() ([]byte, error) { return criticLossNames.Marshal(l) }
-
-// UnmarshalText reads a name that MarshalText wrote.
-//
-// Errors: *[param.Error] for any other text, listing the accepted names.
-func (l *CriticLoss) UnmarshalText(text []byte) error { return criticLossNames.Unmarshal(text, l) }
-
-// OfRecord returns the loss for a record's score and the derivative of the loss with respect to the
-// score.
-func (l CriticLoss) OfRecord(score float64) (loss, slope float64) {
-	loss, slope = l.OfFake(-score)
-	return loss, -slope
-}
-
-// OfFake returns the loss for a fake's score and the derivative of the loss with respect to the
-// score.
-func (l CriticLoss) OfFake(score float64) (loss, slope float64) {
-	switch l {
-	case Logistic:
-		return max(score, 0) + math.Log1p(math.Exp(-math.Abs(score))), 1 / (1 + math.Exp(-score))
-	case Hinge:
-		if 1+score > 0 {
-			return 1 + score, 1
-		}
-		if math.IsNaN(score) {
-			return score, score
-		}
-		return 0, 0
-	}
-	return score, 1
-}
-
-// OfGenerator returns the loss of a generator for a fake with the given score, and the derivative
-// of the loss. For Logistic it is the non-saturating loss.
-func (l CriticLoss) OfGenerator(score float64) (loss, slope float64) {
-	if l == Hinge {
-		return -score, -1
-	}
-	return l.OfRecord(score)
-}
 
 // A Critic assigns a score D to its input: high for records, low for fakes.
 //
@@ -88,58 +19,50 @@ type Critic interface {
 	Binder
 	Dim() int
 	Classes() int
-	// PairGradients returns the gradients of D(fakeᵢ) − D(xᵢ) + λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ +
-	// (1−mixᵢ)·fakeᵢ. The fake has the record's label. Shapes: fakes is Rows×Dim on the backend. The
+	// PairGradients returns the gradients of the Wasserstein loss D(fakeᵢ) − D(xᵢ) +
+	// λ(‖∇D(x̂ᵢ)‖−1)² with x̂ᵢ = mixᵢ·xᵢ + (1−mixᵢ)·fakeᵢ (Gulrajani et al. 2017). The fake has the
+	// record's label. Shapes: fakes is Rows×Dim on the backend. The
 	// result is valid until the next call.
 	PairGradients(b device.Batch, fakes device.Matrix, mix []float32, lambda float64) BlockGradients
-	// RecordGradients returns the gradients of loss.OfRecord(D(xᵢ)). The result is valid until the
-	// next call.
-	RecordGradients(b device.Batch, loss CriticLoss) BlockGradients
-	// FakeGradients returns the gradients of loss.OfFake(D(x)) for the rows of x. These rows must be
-	// fakes that depend on no record. It sets scores to the values of D. The result is valid until the
-	// next call.
-	FakeGradients(x device.Matrix, labels []int32, loss CriticLoss, scores []float64) BlockGradients
-	// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
-	ScoreGradient(dx, x device.Matrix, labels []int32, slope func(score float64) float64,
-		scores []float64)
+	// ScoreGradient sets the rows of dx to slope·∂D/∂x, and scores to D unless it is nil.
+	ScoreGradient(dx, x device.Matrix, labels []int32, slope float64, scores []float64)
 }
 
 // A CriticArchitecture is a public description of a critic that can be written as JSON.
 type CriticArchitecture interface {
 	// Critic builds a critic for records of `in` coordinates, with labels if classes > 0. Weights are
 	// drawn from a public seed. Errors: joined *param.Error values.
-	Critic(be device.Backend, in, classes int, loss CriticLoss, seed uint64) (Critic, error)
+	Critic(be device.Backend, in, classes int, seed uint64) (Critic, error)
 	// Name returns a short stable name, such as "mlp".
 	Name() string
 }
 
 // Critic builds a multilayer perceptron with one output.
 //
-// With the Wasserstein loss, the gradient of the penalty is one outer product per layer if every
-// layer is piecewise linear (ReLU or LeakyReLU). Otherwise second derivatives add a second outer
-// product, and training costs more.
+// The gradient of the penalty is one outer product per layer if every layer is piecewise linear
+// (ReLU or LeakyReLU). Otherwise second derivatives add a second outer product, and training costs
+// more.
 //
 // Errors: joined *param.Error values.
-func (a MLP) Critic(be device.Backend, in, classes int, loss CriticLoss,
-	seed uint64) (Critic, error) {
+func (a MLP) Critic(be device.Backend, in, classes int, seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
 	c.OK(!a.BatchNorm, "models.MLP.BatchNorm", a.BatchNorm,
 		"false for a critic: batch norm mixes records")
-	c.critic("models.MLP", be, in, classes, loss)
+	c.critic("models.MLP", be, in, classes)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return newCritic(be, CNN{Hidden: a.Hidden, Activation: a.Activation}, in, classes, loss, seed), nil
+	return newCritic(be, CNN{Hidden: a.Hidden, Activation: a.Activation}, in, classes, seed), nil
 }
 
-// sketch returns the computation of the terms of scores. A smooth activation f is a separate unit
-// if the loss has a penalty, whose gradient needs f″.
-func (a CNN) critic(in, classes int, loss CriticLoss) *graph {
+// critic returns the computation of the terms of scores. A smooth activation f is a separate unit,
+// because the gradient of the penalty needs f″.
+func (a CNN) critic(in, classes int) *graph {
 	g := newSketch("critic")
 	g.joint, g.rowsOnly = false, true
 	smooth := a.Activation != ReLU && a.Activation != LeakyReLU
-	h := a.hidden(g, g.input(in), a.Activation.fn(), smooth && loss == Wasserstein)
+	h := a.hidden(g, g.input(in), a.Activation.fn(), smooth)
 	g.dense(h, device.Identity, 1+classes)
 	return g.done()
 }
@@ -149,23 +72,21 @@ func (a CNN) critic(in, classes int, loss CriticLoss) *graph {
 // Shapes: in must be Height·Width·Channels.
 //
 // Errors: joined *param.Error values.
-func (a CNN) Critic(be device.Backend, in, classes int, loss CriticLoss,
-	seed uint64) (Critic, error) {
+func (a CNN) Critic(be device.Backend, in, classes int, seed uint64) (Critic, error) {
 	var c checker
 	c.Add(a.Validate())
 	c.OK(in == a.image().Len(), "models.CNN.Critic: in", in, a.imageLen())
-	c.critic("models.CNN", be, in, classes, loss)
+	c.critic("models.CNN", be, in, classes)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	return newCritic(be, a, in, classes, loss, seed), nil
+	return newCritic(be, a, in, classes, seed), nil
 }
 
-func (c *checker) critic(path string, be device.Backend, in, classes int, loss CriticLoss) {
+func (c *checker) critic(path string, be device.Backend, in, classes int) {
 	c.OK(be != nil, path+".Critic", be, "a backend")
 	c.positive(path+".Critic: in", in)
 	c.nonNegative(path+".Critic: classes", classes)
-	c.OK(loss.Known(), path+".Critic: loss", int(loss), "Wasserstein, Logistic or Hinge")
 }
 
 // critic is a sequence of layers that ends in a shared score and a score for each class.
@@ -178,8 +99,8 @@ type criticState struct {
 	host    []float32
 }
 
-func newCritic(be device.Backend, a CNN, in, classes int, loss CriticLoss, seed uint64) *critic {
-	g := a.critic(in, classes, loss)
+func newCritic(be device.Backend, a CNN, in, classes int, seed uint64) *critic {
+	g := a.critic(in, classes)
 	w := newWeights(be, g, rand.New(rand.NewPCG(seed, 0x637274)))
 	n := &critic{&criticState{built: newBuilt(be, g, w), classes: classes}}
 	n.pair = newPairs(n)
@@ -244,14 +165,16 @@ func (n *critic) run(t *pass, x device.Matrix, labels []int32,
 	n.be.Upload(t.lastDelta(), n.host)
 }
 
-// ScoreGradient sets scores to D and the rows of dx to slope(D)·∂D/∂x.
-func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(float64) float64,
+// ScoreGradient sets the rows of dx to slope·∂D/∂x, and scores to D unless it is nil.
+func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope float64,
 	scores []float64) {
 	t := n.tape.pass
 	t.dx = dx
 	n.run(t, x, labels, func(i int, score float64) float64 {
-		scores[i] = score
-		return slope(score)
+		if scores != nil {
+			scores[i] = score
+		}
+		return slope
 	})
 	t.backward()
 	t.dx = device.Matrix{}
@@ -259,10 +182,10 @@ func (n *critic) ScoreGradient(dx, x device.Matrix, labels []int32, slope func(f
 
 // CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a MLP) CriticSize(in, classes int) int64 {
-	return CNN{Hidden: a.Hidden}.critic(in, classes, Logistic).size()
+	return CNN{Hidden: a.Hidden}.critic(in, classes).size()
 }
 
 // CriticSize returns the number of parameters of a critic, saturating at math.MaxInt64.
 func (a CNN) CriticSize(_, classes int) int64 {
-	return a.critic(a.image().Len(), classes, Logistic).size()
+	return a.critic(a.image().Len(), classes).size()
 }

@@ -16,10 +16,10 @@ func BenchmarkCriticStep(b *testing.B) {
 	smooth := vectorCritic
 	smooth.Activation = Softplus
 	for name, c := range map[string]criticCase{
-		"vector":          {vectorCritic, 100, 0, Wasserstein},
-		"vector/softplus": {smooth, 100, 0, Wasserstein},
-		"small":           {Critic28(16), 784, 0, Wasserstein},
-		"paper":           {Critic28(64), 784, 0, Wasserstein},
+		"vector":          {vectorCritic, 100, 0},
+		"vector/softplus": {smooth, 100, 0},
+		"small":           {Critic28(16), 784, 0},
+		"paper":           {Critic28(64), 784, 0},
 	} {
 		n := newPaired(b, c)
 		rows := 64

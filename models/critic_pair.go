@@ -88,41 +88,6 @@ func (p *pairs) roomForPenalty() {
 	}
 }
 
-// RecordGradients returns gradients with one part, the record.
-func (n *critic) RecordGradients(b device.Batch, loss CriticLoss) BlockGradients {
-	var x device.Matrix
-	if b.Rows > 0 {
-		x = n.dense(b)
-	}
-	return n.pair.alone(b.Rows, x, b.Labels, loss.OfRecord, nil)
-}
-
-// FakeGradients returns gradients with one part, the fake.
-func (n *critic) FakeGradients(x device.Matrix, labels []int32, loss CriticLoss,
-	scores []float64) BlockGradients {
-	return n.pair.alone(x.Rows, x, labels, loss.OfFake, scores)
-}
-
-// alone computes gradients with one part. The function `of` returns the loss for a score and its
-// derivative.
-func (p *pairs) alone(rows int, x device.Matrix, labels []int32,
-	of func(float64) (loss, slope float64), scores []float64) BlockGradients {
-	p.resize(rows, 1, 1)
-	if rows == 0 {
-		return p
-	}
-	p.n.run(p.pass, x, labels, func(i int, score float64) float64 {
-		var slope float64
-		p.losses[i], slope = of(score)
-		if scores != nil {
-			scores[i] = score
-		}
-		return slope
-	})
-	p.pass.backward()
-	return p
-}
-
 // dense returns b's records as a matrix in the backend's memory.
 func (n *critic) dense(b device.Batch) device.Matrix { return n.tape.read(b).dense }
 

@@ -12,7 +12,7 @@ import (
 func curvedCases() map[string]criticCase {
 	cases := criticCases()
 	for name, c := range cases {
-		if n, err := c.arch.Critic(device.CPU(), c.dim, c.classes, c.loss, 1); err != nil ||
+		if n, err := c.arch.Critic(device.CPU(), c.dim, c.classes, 1); err != nil ||
 			n.(*critic).pair.ofPair != 4 {
 			delete(cases, name)
 		}
@@ -32,7 +32,7 @@ func TestCriticParts(t *testing.T) {
 			f = a.Activation
 		}
 		_, has := curved[name]
-		if want := c.loss == Wasserstein && f != ReLU && f != LeakyReLU; has != want {
+		if want := f != ReLU && f != LeakyReLU; has != want {
 			t.Errorf("%s: the critic has second derivatives: %v, want the opposite", name, has)
 		}
 	}

@@ -19,39 +19,37 @@ func TestCriticChunks(t *testing.T) {
 	const images = 20
 	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU,
 		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
-	for _, loss := range []CriticLoss{Wasserstein, Logistic} {
-		c, err := a.Critic(device.CPU(), 784, 0, loss, 3)
-		if err != nil {
-			t.Fatal(err)
+	c, err := a.Critic(device.CPU(), 784, 0, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := chunkRows(c.(*critic).g.nodes[1].unit.(*convUnit).window); rows >= images {
+		t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
+	}
+	n := paired{c, 10}
+	b := criticBatch(rand.New(rand.NewPCG(8, 2)), images, 784, 0)
+	checkFactored(t, n, b, 1)
+	norms, alone := make([]float64, images), make([]float64, 1)
+	n.Gradients(b).SquaredNorms(norms)
+	for i := range images {
+		n.Gradients(b.Slice(i, i+1)).SquaredNorms(alone)
+		if math.Abs(norms[i]-alone[0]) > 1e-9*alone[0] {
+			t.Errorf("image %d: squared norm %v among others, %v alone", i, norms[i], alone[0])
 		}
-		if rows := chunkRows(c.(*critic).g.nodes[1].unit.(*convUnit).window); rows >= images {
-			t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
+		sum := func(b device.Batch, w []float32) []float32 {
+			p := device.NewParams(device.CPU(), n.Params().Shapes...)
+			n.Gradients(b).AddWeightedSum(p, w)
+			return p.Flat.Data
 		}
-		n := paired{c, 10, loss}
-		b := criticBatch(rand.New(rand.NewPCG(8, 2)), images, 784, 0)
-		checkFactored(t, n, b, 1)
-		norms, alone := make([]float64, images), make([]float64, 1)
-		n.Gradients(b).SquaredNorms(norms)
-		for i := range images {
-			n.Gradients(b.Slice(i, i+1)).SquaredNorms(alone)
-			if math.Abs(norms[i]-alone[0]) > 1e-9*alone[0] {
-				t.Errorf("%v, image %d: squared norm %v among others, %v alone", loss, i, norms[i], alone[0])
-			}
-			sum := func(b device.Batch, w []float32) []float32 {
-				p := device.NewParams(device.CPU(), n.Params().Shapes...)
-				n.Gradients(b).AddWeightedSum(p, w)
-				return p.Flat.Data
-			}
-			one := make([]float32, images)
-			one[i] = 1
-			got, want := sum(b, one), sum(b.Slice(i, i+1), []float32{1})
-			for j := range got {
-				got[j] -= want[j]
-			}
-			if d := squaredNorm(got); d > 1e-8*squaredNorm(want) {
-				t.Errorf("%v, image %d: its gradients alone and in the batch differ by squared norm %v of %v", loss, i, d,
-					squaredNorm(want))
-			}
+		one := make([]float32, images)
+		one[i] = 1
+		got, want := sum(b, one), sum(b.Slice(i, i+1), []float32{1})
+		for j := range got {
+			got[j] -= want[j]
+		}
+		if d := squaredNorm(got); d > 1e-8*squaredNorm(want) {
+			t.Errorf("image %d: its gradients alone and in the batch differ by squared norm %v of %v", i,
+				d, squaredNorm(want))
 		}
 	}
 }
@@ -79,18 +77,14 @@ func TestFactorsBeyondProductsAreRejected(t *testing.T) {
 	flat.Activation = Tanh
 	cnn, err = flat.Classifier(be, 16, 2, 1)
 	add("saturated convolution", cnn, err)
-	critic, err := flat.Critic(be, 16, 0, Logistic, 1)
-	add("saturated convolutional critic", paired{critic, 10, Logistic}, err)
-	critic, err = flat.Critic(be, 16, 0, Wasserstein, 1)
-	add("saturated convolutional critic, pairs", paired{critic, 10, Wasserstein}, err)
+	critic, err := flat.Critic(be, 16, 0, 1)
+	add("saturated convolutional critic", paired{critic, 10}, err)
 	rbm, err := RBM{Hidden: 3, Chains: 2}.New(be, Visible{Dim: 16}, 1)
 	add("machine", rbm, err)
-	for name, loss := range map[string]CriticLoss{"pairs": Wasserstein, "records": Logistic} {
-		c, err := small.Critic(be, 16, 0, loss, 1)
-		add("convolutional critic, "+name, paired{c, 10, loss}, err)
-		c, err = MLP{Hidden: []int{3}, Activation: LeakyReLU}.Critic(be, 16, 0, loss, 1)
-		add("critic, "+name, paired{c, 10, loss}, err)
-	}
+	c, err := small.Critic(be, 16, 0, 1)
+	add("convolutional critic", paired{c, 10}, err)
+	c, err = MLP{Hidden: []int{3}, Activation: LeakyReLU}.Critic(be, 16, 0, 1)
+	add("critic", paired{c, 10}, err)
 	for name, n := range networks {
 		b := greyBatch(rand.New(rand.NewPCG(1, 1)), 3, 16, 2)
 		for j := range b.Dense.Row(1) {

@@ -115,13 +115,13 @@ func TestLayersAreTheNetwork(t *testing.T) {
 	}
 	smooth := MLP{Hidden: []int{4}, Activation: Softplus}
 	for _, a := range []CriticArchitecture{smooth, images} {
-		n, err := a.Critic(be, 40, 0, Wasserstein, 1)
+		n, err := a.Critic(be, 40, 0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		check(a, n, 40, func(x, dst device.Matrix) {
 			scores := make([]float64, x.Rows)
-			n.ScoreGradient(be.New(x.Rows, 40), x, nil, func(float64) float64 { return 0 }, scores)
+			n.ScoreGradient(be.New(x.Rows, 40), x, nil, 0, scores)
 			for i, s := range scores {
 				dst.Data[i] = float32(s)
 			}

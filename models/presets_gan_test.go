@@ -10,7 +10,7 @@ import (
 // multiplication by a weight.
 func flops(a CNN) int {
 	total := 0
-	for _, u := range unitsOf(a.critic(a.image().Len(), 0, Logistic)) {
+	for _, u := range unitsOf(a.critic(a.image().Len(), 0)) {
 		switch u := u.(type) {
 		case *convUnit:
 			total += 2 * u.window.Places() * u.window.Patch() * u.maps

@@ -125,8 +125,8 @@ func trainings() []trainingCase {
 		{"normalised", records.Binary(6), policy(sgd.Normalize{}), vae(models.Visible{Dim: 6})},
 		{"groups", records.Interval(4, -1, 1).WithLabels("a", "b"), policy(groups),
 			func() (models.Network, error) {
-				n, err := models.MLP{}.Critic(be, 4, 2, models.Hinge, 1)
-				return recordCritic{n}, err
+				n, err := models.MLP{}.Critic(be, 4, 2, 1)
+				return recordCritic{n, be}, err
 			}},
 	}
 }
@@ -151,11 +151,14 @@ func TestTrainingUnderReplay(t *testing.T) {
 	}
 }
 
-// recordCritic trains a critic on records alone. It is a network whose gradients have blocks.
-type recordCritic struct{ models.Critic }
+// recordCritic trains a critic whose fakes are 0. It is a network whose gradients have blocks.
+type recordCritic struct {
+	models.Critic
+	be device.Backend
+}
 
 func (c recordCritic) Gradients(b device.Batch) models.Gradients {
-	return c.RecordGradients(b, models.Hinge)
+	return c.PairGradients(b, c.be.New(b.Rows, 4), make([]float32, b.Rows), 1)
 }
 
 func TestKMeansUnderReplay(t *testing.T) {

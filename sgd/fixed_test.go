@@ -12,27 +12,31 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// hinge is a critic of two coordinates with all weights zero. The gradient of a record x is −x.
-type hinge struct{ models.Critic }
-
-func (h hinge) Gradients(b device.Batch) models.Gradients {
-	return h.RecordGradients(b, models.Hinge)
+// linear is a critic of two coordinates with all weights zero, whose fakes are 0. The gradient of a
+// record x is −x.
+type linear struct {
+	models.Critic
+	be device.Backend
 }
 
-func newHinge(t *testing.T, be device.Backend) hinge {
+func (n linear) Gradients(b device.Batch) models.Gradients {
+	return n.PairGradients(b, n.be.New(b.Rows, 2), make([]float32, b.Rows), 0)
+}
+
+func newLinear(t *testing.T, be device.Backend) linear {
 	t.Helper()
-	c, err := models.MLP{}.Critic(be, 2, 0, models.Hinge, 1)
+	c, err := models.MLP{}.Critic(be, 2, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	be.Upload(c.Params().Flat, make([]float32, c.Params().Len()))
-	return hinge{c}
+	return linear{c, be}
 }
 
-// ownHinge is the same network written outside the module.
-type ownHinge struct{ *centre }
+// ownLinear is the same network written outside the module.
+type ownLinear struct{ *centre }
 
-func newOwnHinge() ownHinge { return ownHinge{newCentre(2)} }
+func newOwnLinear() ownLinear { return ownLinear{newCentre(2)} }
 
 // hostile returns records whose float32 sum depends strongly on single records. First come large
 // records, then many records just under half a unit in the last place of the sum of the large ones,
@@ -65,9 +69,9 @@ type undeclared struct{ device.Backend }
 // of these records would move the sum by 15.6 times the sensitivity.
 func TestOneRecordMovesTheComputedSumByTheClipNormAtMost(t *testing.T) {
 	networks := map[string]func() models.Network{
-		"critic":     func() models.Network { return newHinge(t, device.CPU()) },
-		"undeclared": func() models.Network { return newHinge(t, undeclared{device.CPU()}) },
-		"own":        func() models.Network { return newOwnHinge() },
+		"critic":     func() models.Network { return newLinear(t, device.CPU()) },
+		"undeclared": func() models.Network { return newLinear(t, undeclared{device.CPU()}) },
+		"own":        func() models.Network { return newOwnLinear() },
 	}
 	policies := policies()
 	policies["groups"] = sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: .6},
@@ -127,13 +131,13 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	}
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1,
 		NominalBatch: 1, Optimizer: sgd.SGD(1)}
-	critic := func() models.Network { return newHinge(t, device.CPU()) }
+	critic := func() models.Network { return newLinear(t, device.CPU()) }
 	for name, c := range map[string]struct {
 		micro   int
 		network func() models.Network
 	}{
 		"critic":             {0, critic},
-		"own":                {0, func() models.Network { return newOwnHinge() }},
+		"own":                {0, func() models.Network { return newOwnLinear() }},
 		"in one micro-batch": {n, critic}, // larger than a sum has room for
 	} {
 		cfg.MicroBatch = c.micro
@@ -179,7 +183,7 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 // TestSumsInFixedPointAreExact: the guarantee names the noise class "exact".
 func TestSumsInFixedPointAreExact(t *testing.T) {
 	l := ledger.New(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})
-	trainer, err := sgd.New(with(nil, 1, 1), newHinge(t, device.CPU()), l)
+	trainer, err := sgd.New(with(nil, 1, 1), newLinear(t, device.CPU()), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +205,7 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 		cfg.MicroBatch = 0
 		run := func(without int) ([]float64, float64) {
 			be := devicetest.SeparateMemory(device.CPU())
-			s := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, be), hostile(t, 3, 5, without),
+			s := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, without),
 				sgd.WithBackend(be))
 			for _, r := range s.releases {
 				if r.Mechanism == "Gaussian gradient" {
@@ -230,7 +234,7 @@ func TestEveryStepBeginsWithNoSum(t *testing.T) {
 	be := devicetest.SeparateMemory(device.CPU())
 	cfg := with(nil, 1, 3)
 	cfg.Optimizer = sgd.Adam(1e-12)
-	s := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, be), hostile(t, 3, 5, -1),
+	s := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, -1),
 		sgd.WithBackend(be))
 	first := s.releases[0].Inputs[0]
 	if len(s.releases) != 3 || norm(first) == 0 {

@@ -25,7 +25,6 @@ import (
 type blocky struct {
 	*centre
 	groups []sgd.Group // for statesGroups
-	public float32     // gradient of the public part, the same in every coordinate
 }
 
 func newBlocky(sizes ...int) *blocky {
@@ -67,14 +66,6 @@ func (n *blocky) AddBlockSums(dst device.Params, weights [][]float32) {
 type statesGroups struct{ *blocky }
 
 func (n statesGroups) ClipGroups() []sgd.Group { return n.groups }
-
-type hasPublicPart struct{ *blocky }
-
-func (n hasPublicPart) AddPublicGradient(dst device.Params) {
-	for j := range dst.Flat.Data {
-		dst.Flat.Data[j] += n.public
-	}
-}
 
 func grouped(norms ...float64) sgd.Groups {
 	var g sgd.Groups
@@ -339,41 +330,6 @@ func TestGroupsLeaveOutNonFiniteBlock(t *testing.T) {
 		if distance(a, b) > 1e-6 {
 			t.Errorf("a record whose coordinate %d is infinite moves the sum by %v", i, distance(a, b))
 		}
-	}
-}
-
-// TestPublicGradient: the public part is added unchanged, with any noise and any groups.
-func TestPublicGradient(t *testing.T) {
-	none := fromFlat(t, 3, nil)
-	for name, clip := range map[string]sgd.Clip{"flat": nil, "groups": grouped(1, 5)} {
-		cfg := with(clip, 1, 1)
-		cfg.Optimizer = sgd.SGD(0.5)
-		n := newBlocky(1, 2)
-		n.public = 8
-		s := &recorder{seed: 5, force: func(rel *entropy.Release) { clear(rel.Outputs[0]) }}
-		trainer, err := sgd.New(cfg, hasPublicPart{n}, ledger.New(budget(1e4)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, err := range trainer.Steps(s.context(t.Context()), none) {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, v := range n.params.Flat.Data {
-			if v != -4 {
-				t.Errorf("%s: parameters %v, want -4", name, n.params.Flat.Data)
-			}
-		}
-		if s.sums[0][0] != 0 {
-			t.Error("the public part went through the mechanism")
-		}
-	}
-	cfg := with(nil, 1, 1)
-	cfg.NominalBatch = 0
-	if _, err := sgd.New(cfg, hasPublicPart{newBlocky(1, 2)},
-		ledger.New(budget(1e4))); err == nil {
-		t.Error("a public gradient without NominalBatch: accepted")
 	}
 }
 

@@ -22,10 +22,10 @@ type modestGradients struct{ models.Gradients }
 func (modestGradients) SquaredNorms(dst []float64) { clear(dst) }
 
 // modestBlocks reports a norm of zero for every block of a critic's gradients.
-type modestBlocks struct{ hinge }
+type modestBlocks struct{ linear }
 
 func (m modestBlocks) Gradients(b device.Batch) models.Gradients {
-	return modestBlockGradients{m.hinge.Gradients(b).(models.BlockGradients)}
+	return modestBlockGradients{m.linear.Gradients(b).(models.BlockGradients)}
 }
 
 type modestBlockGradients struct{ models.BlockGradients }
@@ -48,7 +48,7 @@ func TestRowsAreClippedByTheirOwnNorms(t *testing.T) {
 		clip sgd.Clip
 	}{
 		"whole":  {modest{newCentre(2)}, nil},
-		"groups": {modestBlocks{newHinge(t, undeclared{device.CPU()})}, groups},
+		"groups": {modestBlocks{newLinear(t, undeclared{device.CPU()})}, groups},
 	} {
 		cfg := with(c.clip, 1, 1)
 		cfg.MicroBatch = 0
@@ -80,7 +80,7 @@ func TestCarriedSumsAreOfOneStep(t *testing.T) {
 	}
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 3, NoiseMultiplier: 1,
 		NominalBatch: 1, Optimizer: sgd.SGD(1e-12)}
-	sums := observe(t, cfg, accountant.AddOrRemoveOne, newHinge(t, device.CPU()), data).sums
+	sums := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, device.CPU()), data).sums
 	if len(sums) != 3 || sums[0][0] == 0 {
 		t.Fatalf("got %d sums %v, want 3, the first not zero", len(sums), sums)
 	}

@@ -38,7 +38,6 @@ type Trainer struct {
 	allowance *mechanism.Allowance
 	clip      clipper
 	groups    *grouping // clip itself if the policy is Groups; nil for other policies
-	public    *publicPart
 	opt       *Descent
 	spans     []span
 
@@ -106,9 +105,6 @@ func New(cfg Config, net models.Network, ledger *ledger.Ledger,
 			return nil, err
 		}
 		t.groups = g
-	}
-	if t.public, err = newPublicPart(t.be, cfg, net); err != nil {
-		return nil, err
 	}
 	if t.exact = newFixedSum(t.be, net, t.groups != nil); t.exact != nil {
 		if t.exact.plan(1); !(t.exact.shrink < 0.25) {
@@ -329,7 +325,6 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 		}
 		sum.Sum = t.hostSum
 	}
-	t.public.refresh()
 	t.opt.begin()
 	t.mix = t.averageWeight()
 	err := grant.ReleaseGradient(sum, t.sink)
@@ -367,7 +362,7 @@ func (t *Trainer) absorb(offset int, noisy []float64) {
 	}
 	for _, s := range spans {
 		if n := min(s.end-lo, len(noisy)); n > 0 {
-			t.opt.update(t.master, lo, t.public.added(lo, noisy[:n], s.scale), s.scale)
+			t.opt.update(t.master, lo, noisy[:n], s.scale)
 			lo, noisy = lo+n, noisy[n:]
 		}
 	}

@@ -122,9 +122,9 @@ func TestCriticsStateTheSame(t *testing.T) {
 		models.CNN{Height: 5, Width: 4, Channels: 2, Hidden: []int{3},
 			Convolutions: []models.Convolution{{Maps: 3, Size: 3, Stride: 2, Pad: 1}}},
 	} {
-		n := must(a.Critic(be, 40, 0, models.Wasserstein, 1))(t)
+		n := must(a.Critic(be, 40, 0, 1))(t)
 		x, scores, want := randomRows(rng, 6, 40), make([]float64, 6), make([]float32, 6)
-		n.ScoreGradient(be.New(6, 40), x, nil, func(float64) float64 { return 0 }, scores)
+		n.ScoreGradient(be.New(6, 40), x, nil, 0, scores)
 		for i, s := range scores {
 			want[i] = float32(s)
 		}

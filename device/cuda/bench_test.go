@@ -137,7 +137,7 @@ func BenchmarkCriticStep(b *testing.B) {
 	for name, arch := range map[string]models.CNN{"small": models.Critic28(16),
 		"paper": models.Critic28(64)} {
 		b.Run(name, func(b *testing.B) {
-			critic, err := arch.Critic(be, 784, 0, models.Wasserstein, 1)
+			critic, err := arch.Critic(be, 784, 0, 1)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
-	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -166,8 +165,8 @@ func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 		c.Train.Clip != nil {
 		t.Errorf("clip norm 2: %+v", c.Train)
 	}
-	if c := g(gan.Config{Loss: models.Logistic}); c.Loss != models.Logistic || c.Penalty != 0 {
-		t.Errorf("a loss: %v, penalty %v", c.Loss, c.Penalty)
+	if c := g(gan.Config{Penalty: 3}); c.Penalty != 3 {
+		t.Errorf("penalty 3: %v", c.Penalty)
 	}
 	if c := g(gan.Config{CriticSteps: 7, Average: 0.5}); c.CriticSteps != 7 || c.Average != 0.5 {
 		t.Errorf("7 critic steps: %+v", c)

@@ -40,7 +40,7 @@ func newCriticNet(name string) (*criticNet, error) {
 	default:
 		return nil, fmt.Errorf("critic %q: want mlp or conv", name)
 	}
-	c, err := critic.Critic(device.CPU(), dim, 0, models.Wasserstein, 1)
+	c, err := critic.Critic(device.CPU(), dim, 0, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ type config struct {
 	agree                bool
 	budget               accountant.Budget
 	finish               images.Finish
-	critic, loss         string
+	critic               string
 	width, maps          int
 	generator            int
 	batch                float64
@@ -167,7 +167,6 @@ func parse(args []string) (config, error) {
 		"hidden units of the critic mlp")
 	f.IntVar(&c.generator, "generator-width", 0,
 		"units of the mlp generator's first layer; the second has twice as many (default: twice -width)")
-	f.StringVar(&c.loss, "loss", "wasserstein", "loss of the critic: wasserstein, logistic or hinge")
 	f.Float64Var(&c.batch, "batch", 512, "expected number of images in a critic step")
 	f.IntVar(&c.steps, "steps", 1000, "critic steps")
 	f.IntVar(&c.criticSteps, "critic-steps", 4, "critic steps for each generator step")

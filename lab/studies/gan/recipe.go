@@ -19,12 +19,10 @@ const side = digits.Side
 // chain returns the run as a chain of the library. Its settings were chosen on drawn digits, never
 // on other images.
 func (c config) chain(public *records.Table) privgen.GANChain {
-	var loss models.CriticLoss
-	_ = loss.UnmarshalText([]byte(c.loss)) // load has refused unknown losses
 	train := sgd.Config{SamplingProbability: min(c.batch/float64(c.n), 1), Steps: c.steps,
 		NominalBatch: c.batch,
 		Optimizer:    c.adam(c.lr, c.steps)}
-	g := gan.Config{Loss: loss, Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
+	g := gan.Config{Train: train, CriticSteps: c.criticSteps, GeneratorBatch: 128,
 		GeneratorOptimizer: c.adam(c.generatorLR, c.steps/max(c.criticSteps, 1)), Average: c.average,
 		WarmSteps: c.warm, Seed: c.seed}
 	switch {
@@ -87,10 +85,6 @@ type data struct{ private, public, test *records.Table }
 
 // load reads or draws images. If the run uses public images, the first images are public.
 func (c config) load() (d data, err error) {
-	var loss models.CriticLoss
-	if err := loss.UnmarshalText([]byte(c.loss)); err != nil {
-		return d, err
-	}
 	if !(c.publicShare > 0 && c.publicShare < 1) {
 		return d, fmt.Errorf("-public %v: want a share between 0 and 1", c.publicShare)
 	}
