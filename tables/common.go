@@ -53,7 +53,7 @@ const (
 	mostCodes          = 1 << 18 // codes of all columns together
 	mostAttributes     = 1024
 	leastBins          = 4
-	mostBins           = 32
+	mostBins           = 16
 )
 
 func (c Common) validate(name string) *param.Checker {

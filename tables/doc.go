@@ -41,7 +41,7 @@
 //
 // # Defaults
 //
-// Every field has a default. With [Common.Nominal], Bins is √(s/30), between 4 and 32. Here s is
+// Every field has a default. With [Common.Nominal], Bins is √(s/30), between 4 and 16. Here s is
 // the number of records divided by the noise of one release that costs the whole budget. WithinPart
 // is 0.03 if 5·√(m/0.03) ≤ 0.06·s, where m is the number of columns of numbers with cells. A value
 // of 6 % of the records is then five standard deviations above the noise of its count. The
