@@ -49,8 +49,8 @@ func (c candidate) merged(groups []marginal.Grouping) []int32 {
 // pairs, then triples. Pairs with the class precede other pairs, and pairs of close columns precede
 // pairs of distant ones. If there are too many triples, it returns only triples with the class, or
 // none. It adds each table with the class a second time, with the coarse groups of the other
-// attributes, and tables of more than three flags. The list is public: it depends on the plan and on
-// released groups.
+// attributes, and tables of more than three flags. The list is public: it depends on the plan and
+// on released groups.
 //
 // The domain must be a result of columnsOf.
 func (m method) candidates(domain graphical.Domain) []candidate {
@@ -107,9 +107,9 @@ const (
 	mostFlagTables = 2048
 )
 
-// addFlags adds the tables of four and more attributes of two values each: their few cells hold what
-// tables of three columns do not show, such as a parity. If a size has too many tables, it adds only
-// those with the label, or none.
+// addFlags adds the tables of four and more attributes of two values each: their few cells hold
+// what tables of three columns do not show, such as a parity. If a size has too many tables, it
+// adds only those with the label, or none.
 func (l *candidateList) addFlags() {
 	var flags, others []int
 	for a := range l.method.attributes {

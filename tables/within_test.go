@@ -231,8 +231,9 @@ func equalFrames(a, b *records.Frame) bool {
 	return true
 }
 
-// TestRoundValuesStay checks that frequent round values of a column with thousands of values in each
-// cell keep their fractions: 0, which is not a bound, and a multiple of 10,000. The seed is fixed.
+// TestRoundValuesStay checks that frequent round values of a column with thousands of values in
+// each cell keep their fractions: 0, which is not a bound, and a multiple of 10,000. The seed is
+// fixed.
 func TestRoundValuesStay(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("n", -100_000, 900_000), records.Flag("f", "a", "b"))
 	if err != nil {

@@ -174,8 +174,8 @@ type Grouping struct {
 // that would leave one of its neighbours in a group below least.
 //
 // The noise of a sum of c counts is √c times that of one. The first and the last group, which often
-// consist of many empty codes, and all groups of a number to be predicted therefore have at least the
-// fraction least·√c, or are merged with the group beside them.
+// consist of many empty codes, and all groups of a number to be predicted therefore have at least
+// the fraction least·√c, or are merged with the group beside them.
 func (a Attribute) Grouped(part []float64, least float64, groups int) Grouping {
 	g := Grouping{Group: make([]uint16, a.Codes), Part: part}
 	next := func() uint16 {

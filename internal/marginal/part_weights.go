@@ -16,8 +16,8 @@ const leastBump = 3.0
 // ratio of the counts if it differs clearly from that of the widths, otherwise in the ratio of the
 // widths. So a smooth distribution gets less noise than the counts have.
 //
-// If equal is not 0, only the first parts have a width, and the others are single values among many.
-// Their counts are kept if they are clearly above 0.
+// If equal is not 0, only the first parts have a width, and the others are single values among
+// many. Their counts are kept if they are clearly above 0.
 func partWeights(counts []float64, equal int, std, total float64) []float64 {
 	least := std * max(leastBump, math.Sqrt(2*math.Log(float64(len(counts))))+0.5)
 	weights, rest := make([]float64, len(counts)), total

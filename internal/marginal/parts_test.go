@@ -31,8 +31,8 @@ func hugeColumns() []records.Column {
 
 // TestPartsHoldTheirValues checks every cell of columns of all kinds. The number of each coordinate
 // in a cell is in range. A single value is drawn as a coordinate that decodes to this value and
-// lies in the cell and the part. A number drawn from a range lies in the cell and the part, or is by
-// chance a round value.
+// lies in the cell and the part. A number drawn from a range lies in the cell and the part, or is
+// by chance a round value.
 func TestPartsHoldTheirValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, cells := range []int{8, 35, MostCells} {
