@@ -50,7 +50,7 @@ func answers(g ledger.Guarantee) []Answer {
 		{"variant", "Which variant of differential privacy is it?", variant(g)},
 		{"unit of privacy", "Whose data does it protect?", g.Units() + "."},
 		{"bounded or unbounded", "In what do neighbouring data sets differ?",
-			fmt.Sprintf("%v: %s.", g.Relation, g.Relation.Meaning(g.Unit))},
+			fmt.Sprintf("%v: %s.", g.Relation, g.Relation.Meaning(param.OneLine(g.Unit)))},
 		{"comparison", "Can ε be compared with the ε of other systems?", "Only with the same unit, " +
 			"relation and δ, and for the same records."},
 		{"composition", "Which releases does it cover together?", composition(g)},
@@ -205,5 +205,5 @@ func stored(g ledger.Guarantee) string {
 	if g.Kept == nil {
 		return "The ledger was in memory: it covers one process."
 	}
-	return fmt.Sprintf("The ledger: %v.", g.Kept)
+	return fmt.Sprintf("The ledger: %s.", param.OneLine(g.Kept.String()))
 }

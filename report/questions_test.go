@@ -19,6 +19,8 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 		"kind of query", "query model", "trust model", "threat model", "implementation",
 		"side channels", "security", "collection"}
 	for _, g := range []ledger.Guarantee{{}, {NotPrivate: "seeded\nnoise"}, {Epsilon: math.Inf(1)},
+		{Accountant: "a\nb", Unit: "c\nd", Kept: &ledger.Kept{Store: "e\nf"},
+			Entries: []ledger.GuaranteeEntry{{Purpose: "g\nh", Description: "i\nj", Reserved: 1}}},
 		spent(t, accountant.AddOrRemoveOne), spent(t, accountant.ReplaceOne)} {
 		for i, a := range report.Answers(g) {
 			if a.Topic != topics[i] {
