@@ -51,6 +51,7 @@ var replayed = []struct {
 	{"sets, independent", records.Sets(10, 5), fitBaseline},
 	{"sets, MWEM", records.Sets(12, 5), fitBaseline},
 	{"tables, AIM", mixedTable(), fitTables},
+	{"tables, AIM for a number", targetTable(), fitTables},
 	{"tables, MST", smallTable(), fitMST},
 	{"compose, ranks", mixedTable(), fitRanks},
 	{"compose, levels", openTable(), fitOpen},
@@ -63,6 +64,16 @@ func mixedTable() records.Schema {
 	s, err := records.NewSchema(records.Numeric("x", 0, 10).WithMissing(), records.Integer("n", 0, 6),
 		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"),
 		records.Label("y", "a", "b"))
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// targetTable has a number to be predicted, which is not the last column.
+func targetTable() records.Schema {
+	s, err := records.NewSchema(records.Target("t", 0, 100), records.Categorical("c", "p", "q", "r"),
+		records.Integer("n", 0, 2000))
 	if err != nil {
 		panic(err)
 	}

@@ -60,8 +60,9 @@ func propensityChart(p *Propensity) template.HTML {
 }
 
 func riskChart(r *Risk) template.HTML {
-	list := []curve{{r.Bound, "lbound", "bound: one record, present or absent"}}
+	list := []curve{{r.Bound, "lbound", "bound: one record, there or replaced"}}
 	if doubled(r) {
+		list[0].name = "bound: one record, present or absent"
 		list = append(list, curve{r.SplitBound, "lsplit", "bound: members against others"})
 	}
 	for i, a := range r.Attacks {

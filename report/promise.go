@@ -59,9 +59,9 @@ func words(g ledger.Guarantee, guess float64) []string {
 	}
 	if !math.IsNaN(guess) {
 		out = append(out, fmt.Sprintf("A person who knows every other %s, and how all of this works, "+
-			"and guesses from the result whether one given %s was among the data is right in at most "+
-			"%s %% of cases; tossing a coin is right in 50 %%.", unit, unit,
-			accountant.FormatUpper(100*guess, 3)))
+			"and guesses from the result whether one given %s was among the data, which was as likely as "+
+			"not beforehand, is right in at most %s %% of cases; tossing a coin is right in 50 %%.",
+			unit, unit, accountant.FormatUpper(100*guess, 3)))
 	}
 	switch unit {
 	case "record":

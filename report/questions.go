@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -26,12 +27,30 @@ type Answer struct {
 // Source: Near, Darais, Lefkovitz and Howarth (2025), "Guidelines for Evaluating Differential
 // Privacy Guarantees".
 func Answers(g ledger.Guarantee) []Answer {
+	list := answers(g)
+	if covers(&g) {
+		return list
+	}
+	for i, a := range list {
+		if slices.Contains(claims, a.Topic) {
+			list[i].Answer = "There is no guarantee."
+		}
+	}
+	return list
+}
+
+// claims are the topics whose answers claim something about the result. No such claim holds without
+// a guarantee.
+var claims = []string{"variant", "unit of privacy", "sensitivity", "kind of query", "query model",
+	"trust model", "threat model", "implementation"}
+
+func answers(g ledger.Guarantee) []Answer {
 	return []Answer{
 		{"privacy parameter", "How strong is the guarantee?", strength(g)},
 		{"variant", "Which variant of differential privacy is it?", variant(g)},
 		{"unit of privacy", "Whose data does it protect?", g.Units() + "."},
 		{"bounded or unbounded", "In what do neighbouring data sets differ?",
-			fmt.Sprintf("%v: %s.", g.Relation, g.Relation.Meaning(g.Unit))},
+			fmt.Sprintf("%v: %s.", g.Relation, g.Relation.Meaning(param.OneLine(g.Unit)))},
 		{"comparison", "Can ε be compared with the ε of other systems?", "Only with the same unit, " +
 			"relation and δ, and for the same records."},
 		{"composition", "Which releases does it cover together?", composition(g)},
@@ -74,11 +93,20 @@ func strength(g ledger.Guarantee) string {
 		param.OneLine(g.Accountant))
 	a, err := accountant.AttackBounds(approximate(g), max(g.Delta, accountant.MinDelta), g.Relation)
 	if err == nil {
-		text += fmt.Sprintf(" Of two cases that are equally likely beforehand, with and without one "+
-			"unit, the result tells anybody the right one in at most %s %% of cases.",
+		text += fmt.Sprintf(" Of two cases that are equally likely beforehand, %s, the result tells "+
+			"anybody the right one in at most %s %% of cases.", neighbours(g.Relation),
 			accountant.FormatUpper(100*a.BestAccuracy, 3))
 	}
 	return text
+}
+
+// neighbours names the two cases that a relation makes hard to tell apart. Under replace one, a
+// result may well reveal that a unit is missing.
+func neighbours(r accountant.Relation) string {
+	if r == accountant.ReplaceOne {
+		return "with one unit's records or with others in their place"
+	}
+	return "with and without one unit"
 }
 
 func because(g ledger.Guarantee) string {
@@ -177,5 +205,5 @@ func stored(g ledger.Guarantee) string {
 	if g.Kept == nil {
 		return "The ledger was in memory: it covers one process."
 	}
-	return fmt.Sprintf("The ledger: %v.", g.Kept)
+	return fmt.Sprintf("The ledger: %s.", param.OneLine(g.Kept.String()))
 }

@@ -19,6 +19,8 @@ func TestEveryQuestionIsAnswered(t *testing.T) {
 		"kind of query", "query model", "trust model", "threat model", "implementation",
 		"side channels", "security", "collection"}
 	for _, g := range []ledger.Guarantee{{}, {NotPrivate: "seeded\nnoise"}, {Epsilon: math.Inf(1)},
+		{Accountant: "a\nb", Unit: "c\nd", Kept: &ledger.Kept{Store: "e\nf"},
+			Entries: []ledger.GuaranteeEntry{{Purpose: "g\nh", Description: "i\nj", Reserved: 1}}},
 		spent(t, accountant.AddOrRemoveOne), spent(t, accountant.ReplaceOne)} {
 		for i, a := range report.Answers(g) {
 			if a.Topic != topics[i] {
@@ -47,13 +49,16 @@ func TestAnswersFollowTheGuarantee(t *testing.T) {
 		"ε": {func(g *ledger.Guarantee) { g.Epsilon = 3.25 }, []string{"privacy parameter"},
 			"ε = 3.25"},
 		"seeded": {func(g *ledger.Guarantee) { g.NotPrivate = "seeded noise" },
-			[]string{"privacy parameter"}, "There is no guarantee: seeded noise."},
+			[]string{"privacy parameter", "variant", "unit of privacy", "sensitivity", "kind of query",
+				"query model", "trust model", "threat model", "implementation"},
+			"There is no guarantee: seeded noise."},
 		"pure": {func(g *ledger.Guarantee) { g.Delta = 0 },
 			[]string{"privacy parameter", "variant"}, "Pure"},
 		"unit": {func(g *ledger.Guarantee) { g.Unit = "driver" },
 			[]string{"unit of privacy", "bounded or unbounded"}, "one driver"},
 		"relation": {func(g *ledger.Guarantee) { g.Relation = accountant.ReplaceOne },
-			[]string{"bounded or unbounded"}, "replace_one"},
+			[]string{"privacy parameter", "bounded or unbounded"},
+			"with one unit's records or with others in their place"},
 		"late": {func(g *ledger.Guarantee) { g.Entries[0].Late = true }, []string{"query model"},
 			"in several steps"},
 		"one more": {func(g *ledger.Guarantee) { g.Entries[0].Reserved += 994 },

@@ -172,7 +172,7 @@ type Queries struct {
 // Risk measures what an attacker can learn from the synthetic records.
 type Risk struct {
 	Attacks []Attack `json:"attacks"`
-	// Bound is the highest curve that the guarantee allows if one record is present or absent.
+	// Bound is the highest curve that the guarantee allows for neighbouring data sets.
 	// SplitBound is the highest curve if one record is replaced by another. It applies to a
 	// comparison of equally many members and others.
 	Bound      Curve  `json:"bound"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
@@ -64,24 +65,26 @@ func modelCard(gen *privgen.Generator) string {
 	p("The system `%s` learnt from sensitive records under differential privacy.\n", gen.System())
 	p("## Privacy\n")
 	if g.NotPrivate != "" {
-		p("**There is no guarantee: %s.**\n", g.NotPrivate)
+		p("**There is no guarantee: %s.**\n", param.OneLine(g.NotPrivate))
+	} else {
+		p("The generator satisfies (ε = %s, δ = %s)-differential privacy under the relation %v. The "+
+			"protected unit is %s. Drawing synthetic records, in any number, costs no further "+
+			"privacy.\n", accountant.FormatUpper(g.Epsilon, 4), accountant.FormatUpper(g.Delta, 4),
+			g.Relation, g.Units())
 	}
-	p("The generator satisfies (ε = %s, δ = %s)-differential privacy under the relation %v. The "+
-		"protected unit is %s. Drawing synthetic records, in any number, costs no further "+
-		"privacy.\n", accountant.FormatUpper(g.Epsilon, 4), accountant.FormatUpper(g.Delta, 4),
-		g.Relation, g.Units())
 	p("| release | mechanism | times | noise |\n|---|---|---|---|")
 	for _, e := range g.Entries {
 		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", cell(e.Purpose), cell(e.Description), e.Reserved,
 			cell(strings.Trim(fmt.Sprint(e.NoiseClass), "[]")))
 	}
-	p("\nThe price was computed by: %s. Budget of the ledger: ε = %g.\n", g.Accountant, g.Budget)
+	p("\nThe price was computed by: %s. Budget of the ledger: ε = %g.\n",
+		param.OneLine(g.Accountant), g.Budget)
 	if g.Kept != nil {
-		p("Ledger: %v.\n", g.Kept)
+		p("Ledger: %s.\n", param.OneLine(g.Kept.String()))
 	}
 	p("The guarantee does not cover:\n")
 	for _, n := range g.NotCovered {
-		p("- %s", n)
+		p("- %s", param.OneLine(n))
 	}
 	p("\n## Questions of NIST SP 800-226\n")
 	p("| topic | question | answer |\n|---|---|---|")
@@ -125,4 +128,4 @@ func wrapParagraph(text string) string {
 }
 
 // cell escapes the characters of a text that would end a cell of a Markdown table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+func cell(text string) string { return strings.ReplaceAll(param.OneLine(text), "|", `\|`) }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestModelCard: the card states the generator's guarantee.
@@ -298,6 +299,36 @@ func TestRepeatedCommands(t *testing.T) {
 		}
 		if s.read(c.result) != result || s.read("ledgers/"+ledger+"/journal") != journal {
 			t.Errorf("%s: the result or the ledger has changed", args[0])
+		}
+	}
+}
+
+// pointless is a model that draws nothing.
+type pointless struct{ synth.Model }
+
+func (pointless) Schema() records.Schema { return records.Interval(2, 0, 1) }
+
+// TestModelCardsAreNotForged: no text of a generator's file begins a line of its card, and a card
+// without a guarantee states no ε.
+func TestModelCardsAreNotForged(t *testing.T) {
+	const forged = "x\n\n## Forged | y\n\nε = 0\n"
+	hash := strings.Repeat("0", 64)
+	g := ledger.Guarantee{Epsilon: 1, Delta: 1e-5, Unit: "record", Accountant: forged,
+		NotCovered: []string{forged}, Kept: &ledger.Kept{Store: forged, Ledger: forged,
+			Position: ledger.Position{Line: 1, Hash: hash}},
+		Entries: []ledger.GuaranteeEntry{{Purpose: forged, Description: forged, Reserved: 1,
+			NoiseClass: []ledger.NoiseClass{forged}}}}
+	for _, reason := range []string{"", forged} {
+		g.NotPrivate = reason
+		card := modelCard(synth.NewGenerator("forged", pointless{}, g))
+		for line := range strings.Lines(card) {
+			if strings.HasPrefix(line, "## Forged") || strings.HasPrefix(line, "ε = 0") {
+				t.Errorf("a line of the file in the card:\n%s", card)
+				break
+			}
+		}
+		if satisfied := strings.Contains(card, "satisfies (ε = "); satisfied != (reason == "") {
+			t.Errorf("not private: %q, and the card states an ε: %v", reason, satisfied)
 		}
 	}
 }

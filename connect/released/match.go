@@ -55,8 +55,8 @@ const (
 // So the generator counts as much as n records drawn from it, and a table as much as its noise
 // allows.
 //
-// Errors: [ErrFormat] for a table that does not fit the schema or has no usable count, and all
-// errors of a draw.
+// Errors: [ErrFormat] for a table that does not fit the schema or has no usable count, and for
+// tables that no weights fit; all errors of a draw.
 func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings) (
 	*Matcher, error) {
 	if len(tables) == 0 || len(tables) > mostTables {
@@ -111,6 +111,9 @@ func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings
 	squares := 0.0
 	for _, p := range w.p {
 		squares += p * p
+	}
+	if !(squares > 0 && squares < math.Inf(1)) {
+		return nil, errWeights
 	}
 	m.Effective = 1 / (squares * float64(len(w.p)))
 	return m, nil

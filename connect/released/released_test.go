@@ -201,6 +201,24 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestTablesThatNoWeightsFit: tables that contradict each other far beyond their noise, and numbers
+// beyond those of a float64 when squared, are errors and not rows of any weights.
+func TestTablesThatNoWeightsFit(t *testing.T) {
+	s := schema(t)
+	for name, list := range map[string][]float64{"opposite": {1e-9, 300, 0, 0, 0, 300, 0},
+		"huge counts": {1, 1e300, 1e300, -1e300}, "huge noise": {1e300, 100, 100, 100}} {
+		var tables []released.Table
+		for counts := range slices.Chunk(list[1:], 3) {
+			tables = append(tables, released.Table{Columns: []string{"sex"},
+				Values: [][]string{{"f", "m", ""}}, Counts: counts, Std: list[0]})
+		}
+		if _, err := released.Match(t.Context(), generator(s), tables,
+			released.Settings{Pool: 500, Records: 300}); !errors.Is(err, released.ErrFormat) {
+			t.Errorf("%s: %v, want ErrFormat", name, err)
+		}
+	}
+}
+
 // TestUniqueRowsAreNotRepeated: a schema that wants unique rows gets them, or an error.
 func TestUniqueRowsAreNotRepeated(t *testing.T) {
 	s := schema(t, records.Unique("age", "income"))

@@ -2,6 +2,7 @@ package released
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -88,6 +89,10 @@ func (w *weighing) chance(t int) (sum float64) {
 	return sum
 }
 
+// errWeights means that a weight is too large or too small for a float64.
+var errWeights = fmt.Errorf("%w: no weights of records fit these tables: they contradict each other "+
+	"beyond their noise, or their numbers are too large", ErrFormat)
+
 // solve sweeps over the tables until no multiplier changes.
 func (w *weighing) solve(ctx context.Context) error {
 	for range mostSweeps {
@@ -97,6 +102,9 @@ func (w *weighing) solve(ctx context.Context) error {
 				return err
 			}
 			largest = max(largest, w.sweep(t))
+		}
+		if !(largest < math.Inf(1)) {
+			return errWeights
 		}
 		if largest < settled {
 			break
