@@ -34,30 +34,19 @@ func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*jud
 var imageClassifier = judge.Convolutional{Hidden: []int{128}, Convolutions: []models.Convolution{
 	{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}}
 
-// weights returns the number of parameters of a classifier of records of a schema.
-func weights(s records.Schema) (n int64) {
-	width, classes := int64(s.Dim()), int64(s.Classes())
+// weights returns the number of parameters of a classifier of records of a schema. A critic has one
+// output more than classes.
+func weights(s records.Schema) int64 {
 	if !s.IsImage() {
-		return (width + 1) * classes
+		return int64(s.Dim()+1) * int64(s.Classes())
 	}
-	height, across := int64(s.Height()), int64(s.Width())
-	channels := width / (height * across)
-	for _, l := range imageClassifier.Convolutions {
-		n += (int64(l.Size*l.Size)*channels + 1) * int64(l.Maps)
-		height, across = windows(height, l), windows(across, l)
-		channels = int64(l.Maps)
-	}
-	width = height * across * channels
-	for _, hidden := range imageClassifier.Hidden {
-		n += (width + 1) * int64(hidden)
-		width = int64(hidden)
-	}
-	return n + (width+1)*classes
+	return networkOf(s).CriticSize(s.Dim(), s.Classes()-1)
 }
 
-// windows returns the number of places of a window along a side of an image.
-func windows(side int64, l models.Convolution) int64 {
-	return (side+int64(2*l.Pad-l.Size))/int64(l.Stride) + 1
+func networkOf(s records.Schema) models.CNN {
+	return models.CNN{Height: s.Height(), Width: s.Width(),
+		Channels:     s.Dim() / (s.Height() * s.Width()),
+		Convolutions: imageClassifier.Convolutions, Hidden: imageClassifier.Hidden}
 }
 
 // recognisedBy returns the number of records whose class each classifier predicts. A nil classifier

@@ -1,6 +1,5 @@
-// Package onnx writes networks as ONNX files, for programs in other languages. It writes
-// classifiers and the networks of released generators. The network of a generator maps codes to
-// records. A classifier maps records to probabilities.
+// Package onnx writes networks as ONNX files, for programs in other languages: networks of package
+// models, and the networks of released generators, which map codes to records.
 //
 //	networks, err := onnx.Networks(gen) // one, or one for each cluster
 //	err = onnx.Write(file, networks[0])
@@ -18,15 +17,12 @@
 // dpgm.Marginals makes after the network are not part of a graph either.
 //
 // A network without layers cannot be written: a restricted Boltzmann machine, for example, draws
-// samples by Gibbs sweeps. Trees, ensembles and naive Bayes cannot be written either. The error
-// names the type of the network or the name of the classifier.
+// samples by Gibbs sweeps. The error names the type of the network.
 //
 // # Guarantee
 //
 // A file contains parameters and public descriptions. The guarantee of a released generator covers
-// its parameters, and the file contains the guarantee's text. A classifier of package
-// report/evaluate/classify is trained without privacy: its file may reveal the records that it was
-// trained on.
+// its parameters, and the file contains the guarantee's text.
 //
 // Source: the messages are generated from the onnx.proto that ONNX publishes; the files are of IR
 // version 8.

@@ -15,7 +15,6 @@ import (
 	pb "github.com/seed7ba64551/privgen/connect/onnx/internal/onnxpb"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
@@ -148,59 +147,6 @@ func labelled(t *testing.T, s records.Schema) *records.Table {
 	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
-// margins trains a classifier that has margins but no probabilities, such as a support vector
-// machine.
-type margins struct{}
-
-func (margins) Name() string { return "margins" }
-
-func (margins) Fit(d records.Data) (*judge.Classifier, error) {
-	outputs := d.Schema().Classes()
-	if outputs == 2 {
-		outputs = 1
-	}
-	by := judge.NewLinear(d.Schema().Dim(), outputs)
-	for i := range by.Weights.Data {
-		by.Weights.Data[i] = float32(i%7) - 3
-	}
-	for i := range by.Bias {
-		by.Bias[i] = float64(i) - 0.5
-	}
-	return judge.NewClassifier("margins", d.Schema(), by), nil
-}
-
-// TestClassifiersStateTheSame compares classifiers with their files, on records whose bounds are
-// not 0 and 1, and on images.
-func TestClassifiersStateTheSame(t *testing.T) {
-	small := judge.NeuralNetwork{Epochs: 2}
-	deep := judge.NeuralNetwork{Epochs: 2, Hidden: []int{5}}
-	three := records.Interval(9, -1, 3).WithLabels("a", "b", "c")
-	two := records.Interval(9, -1, 3).WithLabels("a", "b")
-	for _, c := range []struct {
-		schema records.Schema
-		method judge.Method
-	}{
-		{three, small}, {three, deep}, {two, judge.LogisticRegression{}},
-		{three, judge.LogisticRegression{}}, {two, margins{}}, {three, margins{}},
-		{records.Image(6, 6).WithLabels("a", "b", "c"), judge.Convolutional{Training: small}},
-	} {
-		data := labelled(t, c.schema)
-		by := must(c.method.Fit(data))(t)
-		numbers, err := by.Probabilities(data)
-		if err != nil { // the classifier has margins but no probabilities
-			numbers = must(by.Scores(data))(t)
-		}
-		var want []float32
-		for _, v := range numbers {
-			want = append(want, float32(v))
-		}
-		var b device.Batch
-		data.Range(0, data.Len(), &b)
-		x := device.HostMatrix(data.Len(), c.schema.Dim(), b.Dense.Data)
-		same(t, by.Name(), written(t, onnx.Network{Layers: must(by.Layers())(t)}), x, want)
-	}
-}
-
 // TestReleasedGenerators checks the files of every system whose model consists of networks. Each
 // file must contain the guarantee.
 func TestReleasedGenerators(t *testing.T) {
@@ -263,10 +209,8 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}
-	_, err := judge.NewClassifier("a tree", records.Binary(3).WithLabels("a", "b"), nil).Layers()
-	refused("a tree", err)
 	rbm := must(models.RBM{Hidden: 2, Chains: 2}.New(device.CPU(), models.Visible{Dim: 3}, 1))(t)
-	_, err = models.LayersOf(rbm)
+	_, err := models.LayersOf(rbm)
 	refused("rbm", err)
 	_, err = onnx.Networks(nil)
 	refused("merf, gan or dpgm", err)

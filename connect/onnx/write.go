@@ -24,7 +24,7 @@ const mostNumbers = 1 << 28
 // A Network is the content of a file.
 type Network struct {
 	Name   string         // name of the graph; "" means "network"
-	Layers []models.Layer // from [models.LayersOf], or from a model's or a classifier's Layers
+	Layers []models.Layer // from [models.LayersOf], or from a model's Layers
 	// Input and Output are the names of the input and output rows; "" means "input" and "output".
 	Input, Output string
 	Doc           string // a text for readers of the file

@@ -1,8 +1,6 @@
 package judge
 
 import (
-	"math/rand/v2"
-
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -41,17 +39,6 @@ func InSchema(d records.Data) records.Data {
 	return records.Clamped(d)
 }
 
-// Draw draws want of n rows without replacement, in ascending order.
-func Draw(rng *rand.Rand, n, want int) []int32 {
-	rows := make([]int32, 0, min(want, n))
-	for i := range n { // selection sampling
-		if rng.IntN(n-i) < want-len(rows) {
-			rows = append(rows, int32(i))
-		}
-	}
-	return rows
-}
-
 // Labels returns the labels of all records.
 func Labels(d records.Data) []int32 {
 	const chunk = 4096
@@ -72,12 +59,4 @@ func Given(path string, all ...records.Data) error {
 		}
 	}
 	return nil
-}
-
-// Share returns a/b, or 0 if b is 0.
-func Share(a, b int) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
 }

@@ -39,11 +39,3 @@ func NotNegative(path string, settings ...Setting) error {
 	}
 	return k.Err()
 }
-
-// OrDefault returns v, or its default if v is 0.
-func OrDefault[T int | float64](v, standard T) T {
-	if v == 0 {
-		return standard
-	}
-	return v
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Agreement counts the classes that a classifier assigns to the samples of one group,
@@ -55,7 +56,7 @@ func (a Agreement) Share() float64 {
 	for _, n := range a.Counts {
 		total += n
 	}
-	return judge.Share(top(a.Counts), total)
+	return compare.Share(top(a.Counts), total)
 }
 
 // String prints the most frequent class and its share, marked as not private.
@@ -78,7 +79,7 @@ func (a Agreement) String() string {
 // MarshalJSON writes the result with its caveat.
 func (a Agreement) MarshalJSON() ([]byte, error) {
 	type plain Agreement
-	return judge.JSON("label agreement", struct {
+	return compare.JSON("label agreement", struct {
 		Class int     `json:"class"`
 		Share float64 `json:"share"`
 		plain

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Clustering measures how well clusters agree with classes that were not used to find
@@ -75,7 +76,7 @@ func tabulate(assignments, labels []int32, k int) ([][]int, error) {
 }
 
 // Accuracy returns the fraction of the records whose cluster is matched to their class.
-func (c Clustering) Accuracy() float64 { return judge.Share(c.Correct, c.Records) }
+func (c Clustering) Accuracy() float64 { return compare.Share(c.Correct, c.Records) }
 
 // Purity returns the fraction of the records that belong to the most frequent class of their
 // cluster. Unlike accuracy, it lets several clusters share a class.
@@ -84,7 +85,7 @@ func (c Clustering) Purity() float64 {
 	for _, row := range c.Counts {
 		most += top(row)
 	}
-	return judge.Share(most, c.Records)
+	return compare.Share(most, c.Records)
 }
 
 func top(counts []int) int {
@@ -104,7 +105,7 @@ func (c Clustering) String() string {
 // MarshalJSON writes the result with its caveat.
 func (c Clustering) MarshalJSON() ([]byte, error) {
 	type plain Clustering
-	return judge.JSON("clustering accuracy", struct {
+	return compare.JSON("clustering accuracy", struct {
 		Accuracy float64 `json:"accuracy"`
 		Purity   float64 `json:"purity"`
 		plain

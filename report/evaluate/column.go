@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // column is one column of records for comparison: levels, or numbers on the schema's encoded scale.
@@ -47,7 +48,7 @@ func (l layout) read(d records.Data) []column {
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
 		judge.ToUnit(l.schema, &b)
-		rows := judge.NewReader(b)
+		rows := compare.NewReader(b)
 		for i := range b.Rows {
 			row := rows.Row(i)
 			for j, block := range l.blocks {
@@ -133,8 +134,8 @@ func (c column) shape(o column) float64 {
 		return 1 - totalVariation(histogram(len(c.codes), c), histogram(len(o.codes), o))
 	}
 	a, b := c.present(), o.present()
-	missing := math.Abs(1 - judge.Share(len(a), len(c.values)) - 1 +
-		judge.Share(len(b), len(o.values)))
+	missing := math.Abs(1 - compare.Share(len(a), len(c.values)) - 1 +
+		compare.Share(len(b), len(o.values)))
 	return (1 - kolmogorovSmirnov(a, b)) * (1 - missing)
 }
 

@@ -204,5 +204,5 @@ func (s JensenShannonScore) String() string {
 // MarshalJSON writes the result with its caveat.
 func (s JensenShannonScore) MarshalJSON() ([]byte, error) {
 	type plain JensenShannonScore
-	return judge.JSON("Jensen–Shannon score", plain(s))
+	return compare.JSON("Jensen–Shannon score", plain(s))
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // histogram returns the frequency of each combination of levels of some columns, as a fraction of n
@@ -56,7 +56,7 @@ func kolmogorovSmirnov(a, b []float64) float64 {
 		for j < len(b) && b[j] == v {
 			j++
 		}
-		top = max(top, math.Abs(judge.Share(i, len(a))-judge.Share(j, len(b))))
+		top = max(top, math.Abs(compare.Share(i, len(a))-compare.Share(j, len(b))))
 	}
 	return top
 }

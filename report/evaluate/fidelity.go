@@ -133,7 +133,7 @@ func (b *Compared) add(o Compared, n int) {
 func (f Fidelity) trends(c columnsOf) (mean Compared, pairs int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x70616972)), len(c.real), 2, f.Pairs)
 	scores := make([]Compared, len(groups))
-	judge.Each(len(groups), func(i int) {
+	compare.Each(len(groups), func(i int) {
 		a, b := groups[i][0], groups[i][1]
 		scores[i] = Compared{trend(c.synthetic, c.real, a, b), trend(c.held, c.real, a, b)}
 	})
@@ -164,7 +164,7 @@ func joint(fake, real []column, group ...int) float64 {
 func (f Fidelity) variation(c columnsOf, way int) (mean Compared, count int) {
 	groups := someGroups(rand.New(rand.NewPCG(f.Seed, 0x77617973)), len(c.real), way, f.Groups)
 	scores := make([]Compared, len(groups))
-	judge.Each(len(groups), func(i int) {
+	compare.Each(len(groups), func(i int) {
 		scores[i] = Compared{joint(c.synthetic, c.real, groups[i]...),
 			joint(c.held, c.real, groups[i]...)}
 	})
@@ -253,5 +253,5 @@ func (s Similarity) String() string {
 // MarshalJSON writes the result with its caveat.
 func (s Similarity) MarshalJSON() ([]byte, error) {
 	type plain Similarity
-	return judge.JSON("similarity of distributions", plain(s))
+	return compare.JSON("similarity of distributions", plain(s))
 }

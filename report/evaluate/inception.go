@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // InceptionScore is exp(E KL(p(y|x) ‖ p(y))), where p(y|x) is given by a classifier. It is high if
@@ -100,5 +101,5 @@ func (s InceptionScore) String() string {
 // MarshalJSON writes the result with its caveat.
 func (s InceptionScore) MarshalJSON() ([]byte, error) {
 	type plain InceptionScore
-	return judge.JSON("Inception-style score", plain(s))
+	return compare.JSON("Inception-style score", plain(s))
 }

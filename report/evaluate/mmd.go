@@ -86,7 +86,7 @@ func (d Discrepancy) String() string {
 // MarshalJSON writes the result with its caveat.
 func (d Discrepancy) MarshalJSON() ([]byte, error) {
 	type plain Discrepancy
-	return judge.JSON("maximum mean discrepancy", plain(d))
+	return compare.JSON("maximum mean discrepancy", plain(d))
 }
 
 // cloud holds records as points, with their squared norms.
@@ -106,7 +106,7 @@ func newCloud(d records.Data) *cloud {
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
 		judge.ToUnit(s, &b)
-		read := judge.NewReader(b)
+		read := compare.NewReader(b)
 		for i := range b.Rows {
 			copy(c.points.Row(lo+i), read.Row(i))
 			if b.Labels != nil {

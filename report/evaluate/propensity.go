@@ -123,5 +123,5 @@ func (s PropensityScore) String() string {
 // MarshalJSON writes the result with its caveat.
 func (s PropensityScore) MarshalJSON() ([]byte, error) {
 	type plain PropensityScore
-	return judge.JSON("propensity", plain(s))
+	return compare.JSON("propensity", plain(s))
 }

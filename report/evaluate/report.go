@@ -119,5 +119,5 @@ func (r Report) String() string {
 // MarshalJSON writes the result with its caveat; its parts carry it too.
 func (r Report) MarshalJSON() ([]byte, error) {
 	type plain Report
-	return judge.JSON("report on synthetic records", plain(r))
+	return compare.JSON("report on synthetic records", plain(r))
 }

@@ -272,5 +272,5 @@ func (e QueryErrors) String() string {
 // MarshalJSON writes the result with its caveat.
 func (e QueryErrors) MarshalJSON() ([]byte, error) {
 	type plain QueryErrors
-	return judge.JSON("counting queries", plain(e))
+	return compare.JSON("counting queries", plain(e))
 }

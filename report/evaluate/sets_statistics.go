@@ -120,7 +120,7 @@ func checkPair(path string, real, synthetic *Index) error {
 func (x *Index) frequencies() []float64 {
 	out := make([]float64, len(x.postings))
 	for i, p := range x.postings {
-		out[i] = judge.Share(p.count, x.records)
+		out[i] = compare.Share(p.count, x.records)
 	}
 	return out
 }
@@ -143,7 +143,7 @@ func (x *Index) pairFrequencies(items []uint32) []float64 {
 	compare.Workers(m, func() func(int) {
 		return func(i int) {
 			for j := range i {
-				out[i*(i-1)/2+j] = judge.Share(x.All(items[i], items[j]), x.records)
+				out[i*(i-1)/2+j] = compare.Share(x.All(items[i], items[j]), x.records)
 			}
 		}
 	})
@@ -184,7 +184,7 @@ func (x *Index) sizeShare(size int) float64 {
 	if size >= len(x.sizes) {
 		return 0
 	}
-	return judge.Share(x.sizes[size], x.records)
+	return compare.Share(x.sizes[size], x.records)
 }
 
 // combinations compares the most frequent combinations of two items or more.
@@ -198,7 +198,7 @@ func (s Statistics) combinations(real, fake *Index) (found, support float64) {
 			found++
 		}
 		truth := float64(set.Count) / float64(real.records)
-		support += math.Abs(judge.Share(fake.All(set.Items...), fake.records)-truth) / truth
+		support += math.Abs(compare.Share(fake.All(set.Items...), fake.records)-truth) / truth
 	}
 	n := float64(max(len(want), 1))
 	return found / n, support / n
@@ -223,5 +223,5 @@ func (r SetReport) String() string {
 // MarshalJSON writes the result with its caveat.
 func (r SetReport) MarshalJSON() ([]byte, error) {
 	type plain SetReport
-	return judge.JSON("item statistics", plain(r))
+	return compare.JSON("item statistics", plain(r))
 }

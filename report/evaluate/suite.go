@@ -72,7 +72,7 @@ func (s Suite) read(d records.Data) (*classify.TrainingSet, error) {
 	}
 	if s.Most > 0 && s.Most < d.Len() {
 		rng := rand.New(rand.NewPCG(s.Seed, 0x6d6f7374))
-		d = judge.Selection{Of: d, Rows: judge.Draw(rng, d.Len(), s.Most)}
+		d = judge.Selection{Of: d, Rows: compare.Draw(rng, d.Len(), s.Most)}
 	}
 	return classify.Read(d)
 }
@@ -138,7 +138,7 @@ func scoreLine(name string, a, b classify.Scores) string {
 func (u Utilities) MarshalJSON() ([]byte, error) {
 	type plain Utilities
 	synthetic, real := u.Mean()
-	return judge.JSON("train on synthetic, test on real: several classifiers", struct {
+	return compare.JSON("train on synthetic, test on real: several classifiers", struct {
 		MeanSynthetic classify.Scores `json:"mean_synthetic"`
 		MeanReal      classify.Scores `json:"mean_real"`
 		plain

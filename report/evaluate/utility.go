@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Utility compares a classifier trained on synthetic records with the same classifier trained on
@@ -50,5 +51,5 @@ func (u Utility) String() string {
 // MarshalJSON writes the result with its caveat.
 func (u Utility) MarshalJSON() ([]byte, error) {
 	type plain Utility
-	return judge.JSON("train on synthetic, test on real", plain(u))
+	return compare.JSON("train on synthetic, test on real", plain(u))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // String prints the middle distances, marked as not private.
@@ -25,7 +26,7 @@ func middle(v []float64) float64 {
 // MarshalJSON writes the result with its caveat.
 func (c Closest) MarshalJSON() ([]byte, error) {
 	type plain Closest
-	return judge.JSON("distances to the closest record", plain(c))
+	return compare.JSON("distances to the closest record", plain(c))
 }
 
 // String prints the scores, marked as not private.
@@ -38,5 +39,5 @@ func (a Attack) String() string {
 // MarshalJSON writes the result with its caveat.
 func (a Attack) MarshalJSON() ([]byte, error) {
 	type plain Attack
-	return judge.JSON("membership attack", plain(a))
+	return compare.JSON("membership attack", plain(a))
 }

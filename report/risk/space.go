@@ -147,7 +147,7 @@ func jaccard(a, b []uint32) float64 {
 // closest returns the distance of each record of p to the closest of q.
 func (p points) closest(q points) []float64 {
 	out := make([]float64, p.n)
-	judge.Each(p.n, func(i int) {
+	compare.Each(p.n, func(i int) {
 		out[i] = math.Inf(1)
 		for j := range q.n {
 			out[i] = min(out[i], p.distance(i, q, j, out[i]))
@@ -160,7 +160,7 @@ func (p points) closest(q points) []float64 {
 // width).
 func (p points) density(q points, width float64) []float64 {
 	out := make([]float64, p.n)
-	judge.Each(p.n, func(i int) {
+	compare.Each(p.n, func(i int) {
 		sum := 0.0
 		for j := range q.n {
 			sum += math.Exp(-p.distance(i, q, j, math.Inf(1)) / width)

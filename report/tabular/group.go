@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
@@ -49,7 +48,7 @@ func Variation(real, synthetic *Table, groups [][]int, bins int) ([]float64, err
 	}
 	a, b := real.binned(bins), synthetic.binned(bins)
 	out := make([]float64, len(groups))
-	judge.Each(len(groups), func(i int) {
+	compare.Each(len(groups), func(i int) {
 		p, q := make([]prepared, 0, 8), make([]prepared, 0, 8)
 		for _, j := range groups[i] {
 			p, q = append(p, a[j]), append(q, b[j])

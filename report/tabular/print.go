@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // String prints the scores, marked as not private.
@@ -37,18 +38,18 @@ func (p Pair) plain() pairJSON {
 
 // MarshalJSON writes the score with its caveat; an undefined score is null.
 func (s Shape) MarshalJSON() ([]byte, error) {
-	return judge.JSON("score of a column", s.plain())
+	return compare.JSON("score of a column", s.plain())
 }
 
 // MarshalJSON writes the score with its caveat; an undefined score is null.
 func (p Pair) MarshalJSON() ([]byte, error) {
-	return judge.JSON("score of two columns", p.plain())
+	return compare.JSON("score of two columns", p.plain())
 }
 
 // MarshalJSON writes the histogram with its caveat, as String does.
 func (h Histogram) MarshalJSON() ([]byte, error) {
 	type plain Histogram
-	return judge.JSON("histogram of a column", plain(h))
+	return compare.JSON("histogram of a column", plain(h))
 }
 
 // MarshalJSON writes the result with its caveat; an undefined score is null.
@@ -66,7 +67,7 @@ func (q Quality) MarshalJSON() ([]byte, error) {
 	}
 	plain.ColumnShapes, plain.ColumnPairTrends = known(q.ColumnShapes), known(q.ColumnPairTrends)
 	plain.AllPairs, plain.Score = known(q.AllPairs), known(q.Score)
-	return judge.JSON("quality of a table", plain)
+	return compare.JSON("quality of a table", plain)
 }
 
 // known returns nil for NaN and infinities.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // The names of the scores, as in SDMetrics.
@@ -59,13 +59,13 @@ func Compare(real, synthetic *Table, pairs int, seed uint64) (Quality, error) {
 		return Quality{}, err
 	}
 	q := Quality{Shapes: make([]Shape, len(real.columns))}
-	judge.Each(len(real.columns), func(j int) {
+	compare.Each(len(real.columns), func(j int) {
 		q.Shapes[j] = shape(real.columns[j], synthetic.columns[j])
 	})
 	chosen := somePairs(len(real.columns), pairs, seed)
 	a, b := prepare(real), prepare(synthetic)
 	q.Pairs = make([]Pair, len(chosen))
-	judge.Each(len(chosen), func(i int) {
+	compare.Each(len(chosen), func(i int) {
 		j, k := chosen[i][0], chosen[i][1]
 		q.Pairs[i] = pair(a[j], a[k], b[j], b[k])
 	})

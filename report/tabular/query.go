@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
@@ -47,14 +46,14 @@ func (t *Table) Queries(count int, seed uint64) []Query {
 // Answer returns the fraction of the records that each query counts.
 func (t *Table) Answer(queries []Query) []float64 {
 	places := make([][]float64, len(t.columns))
-	judge.Each(len(t.columns), func(j int) {
+	compare.Each(len(t.columns), func(j int) {
 		c := t.columns[j]
 		for _, v := range c.values {
 			places[j] = append(places[j], c.place(v))
 		}
 	})
 	out := make([]float64, len(queries))
-	judge.Each(len(queries), func(i int) {
+	compare.Each(len(queries), func(i int) {
 		in := make([]bool, t.Len())
 		for r := range in {
 			in[r] = true

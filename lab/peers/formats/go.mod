@@ -7,7 +7,6 @@ require (
 	github.com/seed7ba64551/privgen/connect/arrow v0.0.0
 	github.com/seed7ba64551/privgen/connect/onnx v0.0.0
 	github.com/seed7ba64551/privgen/connect/parquet v0.0.0
-	github.com/seed7ba64551/privgen/report v0.0.0
 )
 
 require (

@@ -18,7 +18,6 @@ import (
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -136,14 +135,14 @@ func (n *networks) critics() {
 		Convolutions: []models.Convolution{{Maps: 4, Size: 5, Stride: 2, Pad: 2}, {Maps: 3, Size: 3}}}
 	for _, a := range []models.CriticArchitecture{cnn,
 		models.MLP{Hidden: []int{9, 5}, Activation: models.Tanh}} {
-		net, err := a.Critic(be, 9*8*2, 0, models.Wasserstein, 1)
+		net, err := a.Critic(be, 9*8*2, 0, 1)
 		if err != nil {
 			n.err = first(n.err, err)
 			return
 		}
 		n.moved(net.Params())
 		x, y, scores := n.rows(5, 144), be.New(5, 1), make([]float64, 5)
-		net.ScoreGradient(be.New(5, 144), x, nil, func(float64) float64 { return 0 }, scores)
+		net.ScoreGradient(be.New(5, 144), x, nil, 0, scores)
 		for i, s := range scores {
 			y.Data[i] = float32(s)
 		}
@@ -184,48 +183,6 @@ func (n *networks) labelled(s records.Schema) (*records.Table, error) {
 		}
 	}
 	return records.FromFlat(s, flat, labels...)
-}
-
-func (n *networks) classifiers() {
-	vector := records.Interval(9, -1, 3)
-	three, two := vector.WithLabels("a", "b", "c"), vector.WithLabels("a", "b")
-	deep := classify.NeuralNetwork{Epochs: 3, Hidden: []int{8}}
-	for _, c := range []struct {
-		schema records.Schema
-		method classify.Method
-	}{
-		{three, deep}, {three, classify.NeuralNetwork{Epochs: 2}}, {two, classify.LogisticRegression{}},
-		{three, classify.LogisticRegression{}}, {two, classify.SupportVectors{}},
-		{three, classify.SupportVectors{}}, {three, classify.DiscriminantAnalysis{}},
-		{records.Image(12, 10).WithLabels("a", "b", "c"), classify.Convolutional{}},
-	} {
-		data, err := n.labelled(c.schema)
-		if err != nil {
-			n.err = first(n.err, err)
-			return
-		}
-		by, err := c.method.Fit(data)
-		if err != nil {
-			n.err = first(n.err, err)
-			return
-		}
-		stated, err := by.Probabilities(data)
-		if err != nil { // the classifier has margins but no probabilities
-			stated, err = by.Scores(data)
-		}
-		if err != nil {
-			n.err = first(n.err, err)
-			return
-		}
-		y := device.HostMatrix(data.Len(), c.schema.Classes(), make([]float32, len(stated)))
-		for i, v := range stated {
-			y.Data[i] = float32(v)
-		}
-		var b device.Batch
-		data.Range(0, data.Len(), &b)
-		layers, err := by.Layers()
-		n.write(by.Name(), layers, err, b.Dense, y)
-	}
 }
 
 // released writes privately trained generators and the records that they draw from seeded codes.
@@ -321,7 +278,6 @@ func writeNetworks(folder string) error {
 	n.generators()
 	n.critics()
 	n.vae()
-	n.classifiers()
 	n.released()
 	return n.err
 }

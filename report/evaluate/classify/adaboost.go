@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // AdaBoost trains small trees one after the other. Records that the earlier trees classified
@@ -125,7 +126,7 @@ func (m boosted) Scores(b device.Batch, dst []float64) {
 		total += w
 	}
 	others := 1 / math.Max(float64(m.classes-1), 1)
-	read := judge.NewReader(b)
+	read := compare.NewReader(b)
 	for i := range b.Rows {
 		row, scores := read.Row(i), dst[i*m.classes:(i+1)*m.classes]
 		for j, t := range m.of {

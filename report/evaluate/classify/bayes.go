@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // GaussianBayes trains naive Bayes with a normal distribution for every coordinate and class.
@@ -48,7 +49,7 @@ func (m GaussianBayes) Learn(x *judge.Design) (Scorer, error) {
 // means returns the means of all coordinates, class by class.
 func means(x *judge.Design) []float64 {
 	n, out := x.Counts(), make([]float64, x.Classes*x.Dim)
-	read := judge.NewReader(x.Batch)
+	read := compare.NewReader(x.Batch)
 	for i, l := range x.Labels {
 		sum := out[int(l)*x.Dim : (int(l)+1)*x.Dim]
 		for j, v := range read.Row(i) {
@@ -64,7 +65,7 @@ func means(x *judge.Design) []float64 {
 // squares returns the sums of squared deviations from the classes' means.
 func squares(x *judge.Design, means []float64) []float64 {
 	out := make([]float64, len(means))
-	read := judge.NewReader(x.Batch)
+	read := compare.NewReader(x.Batch)
 	for i, l := range x.Labels {
 		at := int(l) * x.Dim
 		for j, v := range read.Row(i) {
@@ -104,7 +105,7 @@ type gaussianBayes struct{ quadratic }
 // Scores returns the logarithms of the joint densities.
 func (m quadratic) Scores(b device.Batch, dst []float64) {
 	k := len(m.constant)
-	read := judge.NewReader(b)
+	read := compare.NewReader(b)
 	for i := range b.Rows {
 		row := read.Row(i)
 		for c := range k {
@@ -149,7 +150,7 @@ func (m BernoulliBayes) Learn(x *judge.Design) (Scorer, error) {
 	alpha, n := cmp.Or(m.Smoothing, 1), x.Counts()
 	out := &bernoulliBayes{x.Dim, cmp.Or(m.Threshold, 0.5), make([]float64, x.Classes),
 		make([]float64, x.Classes*x.Dim)}
-	read := judge.NewReader(x.Batch)
+	read := compare.NewReader(x.Batch)
 	for i, l := range x.Labels {
 		ones := out.odds[int(l)*x.Dim : (int(l)+1)*x.Dim]
 		for j, v := range read.Row(i) {
@@ -179,7 +180,7 @@ type bernoulliBayes struct {
 // Scores returns the logarithms of the joint probabilities.
 func (m *bernoulliBayes) Scores(b device.Batch, dst []float64) {
 	k := len(m.constant)
-	read := judge.NewReader(b)
+	read := compare.NewReader(b)
 	for i := range b.Rows {
 		scores := dst[i*k : (i+1)*k]
 		copy(scores, m.constant)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // maxBins is the number of values of a byte.
@@ -39,7 +40,7 @@ func makeBins(x *judge.Design) *bins {
 		hi: make([][]float32, x.Dim)}
 	const together = 64 // number of columns copied in one pass over the rows
 	blocks := (x.Dim + together - 1) / together
-	judge.Each(blocks, func(block int) {
+	compare.Each(blocks, func(block int) {
 		first, last := block*together, min((block+1)*together, x.Dim)
 		columns := columns(x, first, last)
 		for j, values := range columns {

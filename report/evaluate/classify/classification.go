@@ -7,6 +7,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Classification measures how well a classifier predicts the classes of records.
@@ -96,7 +97,7 @@ func (c Classification) Accuracy() float64 {
 	for i, row := range c.Confusion {
 		right += row[i]
 	}
-	return judge.Share(right, c.Records())
+	return compare.Share(right, c.Records())
 }
 
 // MacroF1 returns the mean over classes of the harmonic mean of precision and recall. A class
@@ -172,11 +173,11 @@ func (c Classification) hard(class int) Ranking {
 	}
 	right := c.Confusion[class][class]
 	if actual == 0 || actual == total {
-		return Ranking{0.5, judge.Share(actual, total)}
+		return Ranking{0.5, compare.Share(actual, total)}
 	}
-	recall, fall := judge.Share(right, actual), judge.Share(named-right, total-actual)
+	recall, fall := compare.Share(right, actual), compare.Share(named-right, total-actual)
 	return Ranking{(1 + recall - fall) / 2,
-		recall*judge.Share(right, named) + (1-recall)*judge.Share(actual, total)}
+		recall*compare.Share(right, named) + (1-recall)*compare.Share(actual, total)}
 }
 
 // String prints the accuracy and the macro F1, marked as not private.
@@ -188,7 +189,7 @@ func (c Classification) String() string {
 // MarshalJSON writes the result with its caveat.
 func (c Classification) MarshalJSON() ([]byte, error) {
 	type plain Classification
-	return judge.JSON("classification", struct {
+	return compare.JSON("classification", struct {
 		Accuracy   float64 `json:"accuracy"`
 		MacroF1    float64 `json:"macro_f1"`
 		WeightedF1 float64 `json:"weighted_f1"`

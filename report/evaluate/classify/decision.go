@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // DecisionTree trains a classification tree by the Gini index. The zero value
@@ -133,7 +134,7 @@ func (e ensemble) grow(x *judge.Design) (Scorer, error) {
 		return nil, err
 	}
 	out := trees{make([]*tree, e.trees)}
-	judge.Each(e.trees, func(i int) {
+	compare.Each(e.trees, func(i int) {
 		rng := rand.New(rand.NewPCG(e.seed, 0x74726565+uint64(i)))
 		rows, weights := e.bootstrap(rng, x.Rows())
 		g := grower{bins: b, labels: x.Labels, weights: weights, width: x.Classes, depth: e.depth,
@@ -167,7 +168,7 @@ type trees struct{ of []*tree }
 func (m trees) Scores(b device.Batch, dst []float64) {
 	k := m.of[0].width
 	clear(dst)
-	read := judge.NewReader(b)
+	read := compare.NewReader(b)
 	for i := range b.Rows {
 		row, mean := read.Row(i), dst[i*k:(i+1)*k]
 		for _, t := range m.of {

@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -92,7 +93,7 @@ func within(x *judge.Design, means []float64) *mat.SymDense {
 		sum      = make([]float64, x.Dim*x.Dim)
 		product  = be.New(x.Dim, x.Dim)
 		centred  = be.New(chunk, x.Dim)
-		read     = judge.NewReader(x.Batch)
+		read     = compare.NewReader(x.Batch)
 		cov      = mat.NewSymDense(x.Dim, sum)
 		smallest = 1 / float64(x.Rows())
 	)

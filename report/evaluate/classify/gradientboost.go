@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // GradientBoosting trains regression trees one after the other, each on the gradient of the
@@ -84,7 +85,7 @@ func (m GradientBoosting) draw(rng *rand.Rand, n int) []int32 {
 	if want >= n {
 		return allRows(n)
 	}
-	return judge.Draw(rng, n, want)
+	return compare.Draw(rng, n, want)
 }
 
 // stage grows a tree for every output and updates the logits.
@@ -102,7 +103,7 @@ func (m GradientBoosting) stage(x *judge.Design, b *bins, rows []int32, state []
 		}
 	}
 	stage := make([]*tree, outputs)
-	judge.Each(outputs, func(c int) {
+	compare.Each(outputs, func(c int) {
 		residual := make([]float64, n)
 		for i, l := range x.Labels {
 			hit := 0.0
@@ -112,7 +113,7 @@ func (m GradientBoosting) stage(x *judge.Design, b *bins, rows []int32, state []
 			residual[i] = hit - probabilities[i*outputs+c]
 		}
 		stage[c] = m.tree(x, b, append([]int32(nil), rows...), residual, outputs)
-		read := judge.NewReader(x.Batch)
+		read := compare.NewReader(x.Batch)
 		for i := range n {
 			state[i*outputs+c] += m.Rate * stage[c].value(read.Row(i))[0]
 		}
@@ -152,7 +153,7 @@ type additive struct {
 // Scores returns logits.
 func (m *additive) Scores(b device.Batch, dst []float64) {
 	outputs := len(m.start)
-	read := judge.NewReader(b)
+	read := compare.NewReader(b)
 	sum := make([]float64, outputs)
 	for i := range b.Rows {
 		row := read.Row(i)

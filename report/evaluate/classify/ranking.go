@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // Ranking measures how well scores rank the records of one class above all others.
@@ -44,7 +44,7 @@ func rank(scores []float64, positive []bool) Ranking {
 		}
 	}
 	if total == 0 || total == len(scores) {
-		return Ranking{0.5, judge.Share(total, len(scores))}
+		return Ranking{0.5, compare.Share(total, len(scores))}
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		switch {

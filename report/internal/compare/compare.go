@@ -21,7 +21,18 @@ func AtMost(d records.Data, most int, seed uint64) records.Data {
 		return d
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x726f7773))
-	return judge.Selection{Of: d, Rows: judge.Draw(rng, d.Len(), most)}
+	return judge.Selection{Of: d, Rows: Draw(rng, d.Len(), most)}
+}
+
+// Draw draws want of n rows without replacement, in ascending order.
+func Draw(rng *rand.Rand, n, want int) []int32 {
+	rows := make([]int32, 0, min(want, n))
+	for i := range n { // selection sampling
+		if rng.IntN(n-i) < want-len(rows) {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
 }
 
 // Alike returns an error for data of different kinds or classes.
@@ -76,4 +87,16 @@ func Workers(n int, worker func() func(piece int)) {
 		})
 	}
 	wg.Wait()
+}
+
+// Each calls f(0) … f(n-1) on all cores. Calls must write to different memory, so the result does
+// not depend on their order.
+func Each(n int, f func(i int)) { Workers(n, func() func(int) { return f }) }
+
+// Share returns a/b, or 0 if b is 0.
+func Share(a, b int) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
 }
