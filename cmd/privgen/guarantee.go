@@ -54,52 +54,53 @@ type guaranteeResult struct {
 	Guarantee ledger.Guarantee `json:"guarantee"`
 }
 
-// modelCard describes a generator to people who will use its records, in Markdown.
+// modelCard describes a generator to people who will use its records, in Markdown. A paragraph is
+// one line: no words of a file begin a line, where they could be a heading.
 func modelCard(gen *privgen.Generator) string {
 	g, s := gen.Guarantee(), gen.Schema()
 	var b strings.Builder
 	p := func(format string, args ...any) {
-		b.WriteString(wrapParagraph(fmt.Sprintf(format, args...)) + "\n")
+		fmt.Fprintf(&b, format+"\n", args...)
 	}
-	p("# Synthetic records: %v\n", s)
+	p("# Synthetic records: %s\n", literal(s.String()))
 	p("The system `%s` learnt from sensitive records under differential privacy.\n", gen.System())
 	p("## Privacy\n")
 	if g.NotPrivate != "" {
-		p("**There is no guarantee: %s.**\n", param.OneLine(g.NotPrivate))
+		p("**There is no guarantee: %s.**\n", literal(g.NotPrivate))
 	} else {
 		p("The generator satisfies (ε = %s, δ = %s)-differential privacy under the relation %v. The "+
 			"protected unit is %s. Drawing synthetic records, in any number, costs no further "+
 			"privacy.\n", accountant.FormatUpper(g.Epsilon, 4), accountant.FormatUpper(g.Delta, 4),
-			g.Relation, g.Units())
+			g.Relation, literal(g.Units()))
 	}
 	p("| release | mechanism | times | noise |\n|---|---|---|---|")
 	for _, e := range g.Entries {
-		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", cell(e.Purpose), cell(e.Description), e.Reserved,
-			cell(strings.Trim(fmt.Sprint(e.NoiseClass), "[]")))
+		fmt.Fprintf(&b, "| %s | %s | %d | %v |\n", literal(e.Purpose), literal(e.Description), e.Reserved,
+			literal(strings.Trim(fmt.Sprint(e.NoiseClass), "[]")))
 	}
 	p("\nThe price was computed by: %s. Budget of the ledger: ε = %g.\n",
-		param.OneLine(g.Accountant), g.Budget)
+		literal(g.Accountant), g.Budget)
 	if g.Kept != nil {
-		p("Ledger: %s.\n", param.OneLine(g.Kept.String()))
+		p("Ledger: %s.\n", literal(g.Kept.String()))
 	}
 	p("The guarantee does not cover:\n")
 	for _, n := range g.NotCovered {
-		p("- %s", param.OneLine(n))
+		p("- %s", literal(n))
 	}
 	p("\n## Questions of NIST SP 800-226\n")
 	p("| topic | question | answer |\n|---|---|---|")
 	for _, a := range report.Answers(g) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", a.Topic, a.Question, cell(a.Answer))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", a.Topic, a.Question, literal(a.Answer))
 	}
 	p("\n## Records\n")
 	if columns := s.Columns(); len(columns) > 0 {
 		p("| column | description |\n|---|---|")
 		for _, c := range columns {
 			kind := strings.TrimPrefix(c.String(), c.Name()+": ")
-			fmt.Fprintf(&b, "| %s | %s |\n", cell(c.Name()), cell(kind))
+			fmt.Fprintf(&b, "| %s | %s |\n", literal(c.Name()), literal(kind))
 		}
 	} else {
-		p("%v", s)
+		p("%s", literal(s.String()))
 	}
 	p("\nBounds and levels were declared before any record was read, or were paid for.\n")
 	p("## Limits\n")
@@ -110,22 +111,9 @@ func modelCard(gen *privgen.Generator) string {
 	return b.String()
 }
 
-// wrapParagraph wraps a paragraph. Tables and headings are unchanged.
-func wrapParagraph(text string) string {
-	if strings.HasPrefix(text, "|") || strings.HasPrefix(text, "#") {
-		return text
-	}
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		for i, part := range wrapLine(line, columns) {
-			if part = strings.TrimLeft(part, " "); i > 0 && strings.HasPrefix(line, "- ") {
-				part = "  " + part
-			}
-			out = append(out, part)
-		}
-	}
-	return strings.Join(out, "\n")
+// literal returns a text of a file so that Markdown shows it as it is, in one line and in one cell
+// of a table.
+func literal(text string) string {
+	text = param.OneLine(text)
+	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "#", `\#`).Replace(text)
 }
-
-// cell escapes the characters of a text that would end a cell of a Markdown table.
-func cell(text string) string { return strings.ReplaceAll(param.OneLine(text), "|", `\|`) }
