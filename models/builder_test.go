@@ -60,6 +60,25 @@ func netCases() map[string]netCase {
 			w := z.Apply(device.Sigmoid).Like(y).Concat(y)
 			return w.Dense(6).Likelihood(models.GaussianUnit, x)
 		}},
+		"pools and norms": {72, 0, func(x models.Value) models.Loss {
+			h := x.Shape(6, 6, 2).Conv(models.Convolution{Maps: 4, Size: 3, Pad: 1}).GroupNorm(2)
+			h = h.Apply(device.Tanh).MeanPool(models.Convolution{Size: 2, Stride: 2})
+			h = h.MaxPool(models.Convolution{Size: 2}).Dropout(.3)
+			return h.Shape(1, 1, 16).Dense(3).CrossEntropy()
+		}},
+		"transformer": {6, 5, func(x models.Value) models.Loss {
+			h := x.Embed(5, 4)
+			n := h.LayerNorm()
+			h = h.Plus(n.Dense(4).Attend(n.Dense(4), n.Dense(4), 2, true).Dense(4))
+			n = h.RMSNorm().Dense(6)
+			h = h.Plus(n.Times(n.Apply(device.Sigmoid)).Dense(4))
+			return h.Shape(1, 1, 24).Dense(3).CrossEntropy()
+		}},
+		"transposed and frozen": {4, 0, func(x models.Value) models.Loss {
+			h := x.Shape(2, 2, 1).Conv(models.Convolution{Maps: 3, Size: 1}).Apply(device.Tanh)
+			h = h.ConvTransposed(models.Convolution{Maps: 2, Size: 2, Stride: 2}).Softmax().Mean()
+			return h.Dense(4).Frozen().Plus(h.Dense(2).Dense(4)).CrossEntropy()
+		}},
 		"shared convolution": {16, 0, func(x models.Value) models.Loss {
 			c := models.Convolution{Maps: 1, Size: 3, Pad: 1}
 			h := x.Shape(4, 4, 1).Conv(c)

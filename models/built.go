@@ -24,7 +24,7 @@ func newBuilt(be device.Backend, g *graph, w *weights) *built {
 
 // replica returns a network that computes on another backend with the current parameters.
 func (n *built) replica(be device.Backend) *built {
-	w := new(weights)
+	w := &weights{fixed: n.fixed}
 	w.bind(n.params)
 	return newBuilt(be, n.g, w)
 }
