@@ -79,6 +79,25 @@ func netCases() map[string]netCase {
 			h = h.ConvTransposed(models.Convolution{Maps: 2, Size: 2, Stride: 2}).Softmax().Mean()
 			return h.Dense(4).Frozen().Plus(h.Dense(2).Dense(4)).CrossEntropy()
 		}},
+		"with itself": {4, 0, func(x models.Value) models.Loss {
+			h := x.Dense(3)
+			h = h.Times(h).Concat(h, h).Plus(x.Dense(9)).Dense(3).Scale(.5)
+			return h.Do(crossed{}, h, x).Plus(h.Plus(h)).Dense(2).CrossEntropy()
+		}},
+		"padding and frozen layers": {10, 5, func(x models.Value) models.Loss {
+			mask := x.Columns(5, 10).Apply(device.Tanh)
+			h := x.Columns(0, 5).Embed(5, 4).Frozen().Dense(4)
+			h = h.Attend(h, h, 1, false, mask).Plus(h.Attend(h, h, 2, true, mask))
+			a := h.Dense(4).Frozen()
+			h = a.Plus(h.LayerNorm().Frozen().Like(a)).Plus(h.Dense(1).Dense(4))
+			return h.Mean().Dense(3).CrossEntropy()
+		}},
+		"shared transposed convolution": {8, 0, func(x models.Value) models.Loss {
+			h := x.Dense(8).Apply(device.Tanh).Shape(2, 2, 2)
+			y := h.ConvTransposed(models.Convolution{Maps: 2, Size: 2, Stride: 2})
+			z := y.MeanPool(models.Convolution{Size: 2, Stride: 2}).Like(y)
+			return y.Times(z).Mean().Latent(.1).Dense(8).Likelihood(models.Bernoulli, x)
+		}},
 		"shared convolution": {16, 0, func(x models.Value) models.Loss {
 			c := models.Convolution{Maps: 1, Size: 3, Pad: 1}
 			h := x.Shape(4, 4, 1).Conv(c)
@@ -248,6 +267,112 @@ func TestBuildErrors(t *testing.T) {
 			x.Dense(2)
 			return x.Dense(3).CrossEntropy()
 		},
+		"no computation": nil,
+		"no function":    func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
+		"no parameters":  func(x models.Value) models.Loss { return x.CrossEntropy() },
+		"all frozen": func(x models.Value) models.Loss {
+			return x.Dense(2).Frozen().CrossEntropy()
+		},
+		"target with parameters": func(x models.Value) models.Loss {
+			h := x.Dense(2)
+			return h.Dense(2).Likelihood(models.GaussianUnit, h)
+		},
+		"no value": func(x models.Value) models.Loss {
+			return x.Dense(2).Plus(models.Value{}).CrossEntropy()
+		},
+		"latent of nothing": func(x models.Value) models.Loss {
+			return models.Value{}.Latent(1).CrossEntropy()
+		},
+		"odd latent": func(x models.Value) models.Loss { return x.Latent(1).CrossEntropy() },
+		"latent without a weight": func(x models.Value) models.Loss {
+			return x.Dense(4).Latent(math.NaN()).Dense(2).CrossEntropy()
+		},
+		"frozen function": func(x models.Value) models.Loss {
+			return x.Dense(2).Apply(device.ReLU).Frozen().Dense(2).CrossEntropy()
+		},
+		"frozen after use": func(x models.Value) models.Loss {
+			h := x.Dense(3)
+			h.Dense(2)
+			return h.Frozen().Dense(2).CrossEntropy()
+		},
+		"frozen after Like": func(x models.Value) models.Loss {
+			h := x.Columns(0, 2).Dense(2)
+			z := x.Columns(1, 3).Like(h)
+			return z.Plus(h.Frozen()).Dense(2).CrossEntropy()
+		},
+		"frozen by Like": func(x models.Value) models.Loss {
+			h := x.Columns(0, 2).Dense(2)
+			return h.Plus(x.Columns(1, 3).Like(h).Frozen()).CrossEntropy()
+		},
+		"like a norm": func(x models.Value) models.Loss {
+			h := x.LayerNorm()
+			return h.Like(h).CrossEntropy()
+		},
+		"like an embedding": func(x models.Value) models.Loss {
+			h := x.Columns(0, 1).Embed(4, 1)
+			return h.Like(h).CrossEntropy()
+		},
+		"like a narrower layer": func(x models.Value) models.Loss {
+			h := x.Dense(2)
+			return h.Dense(2).Like(h).CrossEntropy()
+		},
+		"embedded parameters": func(x models.Value) models.Loss {
+			return x.Dense(2).Embed(3, 2).Mean().CrossEntropy()
+		},
+		"no operation": func(x models.Value) models.Loss { return x.Do(nil).CrossEntropy() },
+		"operation without results": func(x models.Value) models.Loss {
+			return x.Dense(2).Do(results(0)).CrossEntropy()
+		},
+		"operation with too many results": func(x models.Value) models.Loss {
+			return x.Dense(2).Do(results(1 << 40)).Dense(2).CrossEntropy()
+		},
+		"wide": func(x models.Value) models.Loss { return x.Dense(1 << 40).Dense(2).CrossEntropy() },
+		"overflow": func(x models.Value) models.Loss {
+			return x.Shape(1, 3, 1).Dense((math.MaxInt - 1) / 3 * 2).Dense(2).CrossEntropy()
+		},
+		"window without a stride": func(x models.Value) models.Loss {
+			return x.Shape(1, 3, 1).MaxPool(models.Convolution{Size: 1, Stride: -1}).CrossEntropy()
+		},
+		"transposed": func(x models.Value) models.Loss {
+			return x.Shape(1, 3, 1).ConvTransposed(models.Convolution{Maps: 1, Size: 1, Pad: 3}).CrossEntropy()
+		},
+		"mask with parameters": func(x models.Value) models.Loss {
+			h := x.Shape(1, 3, 1).Dense(2)
+			return h.Attend(h, h, 1, false, x.Dense(3)).Mean().CrossEntropy()
+		},
+		"short mask": func(x models.Value) models.Loss {
+			h := x.Shape(1, 3, 1).Dense(2)
+			return h.Attend(h, h, 1, false, x.Columns(0, 2)).Mean().CrossEntropy()
+		},
+		"three heads": func(x models.Value) models.Loss {
+			h := x.Shape(1, 3, 1).Dense(2)
+			return h.Attend(h, h, 3, false).Mean().CrossEntropy()
+		},
+		"infinite factor": func(x models.Value) models.Loss {
+			return x.Dense(2).Scale(math.Inf(1)).CrossEntropy()
+		},
+		"certain dropout": func(x models.Value) models.Loss { return x.Dense(2).Dropout(1).CrossEntropy() },
+		"Build in a Build": func(x models.Value) models.Loss {
+			_, err := models.Build(device.CPU(), 3, 1, func(y models.Value) models.Loss {
+				return y.Plus(x).Dense(2).CrossEntropy()
+			})
+			if !errors.As(err, new(*param.Error)) {
+				return x.Dense(2).CrossEntropy()
+			}
+			return models.Loss{}
+		},
+		"value of an earlier Build": func(x models.Value) models.Loss {
+			return earlier(x).Dense(2).CrossEntropy()
+		},
+		"loss of an earlier Build": func(x models.Value) models.Loss {
+			var loss models.Loss
+			_, _ = models.Build(device.CPU(), 3, 1, func(y models.Value) models.Loss {
+				loss = y.Dense(2).CrossEntropy()
+				return loss
+			})
+			x.Dense(2).CrossEntropy()
+			return loss
+		},
 		"earlier loss": func(x models.Value) models.Loss {
 			l := x.Dense(2).CrossEntropy()
 			x.Dense(2).CrossEntropy()
@@ -259,6 +384,57 @@ func TestBuildErrors(t *testing.T) {
 			t.Errorf("%s: %v, want a *param.Error", name, err)
 		}
 	}
+}
+
+// crossed is x∘y + sin(key)·Σz for operands x, y and z.
+type crossed struct{}
+
+func (crossed) Out(widths ...int) int { return widths[0] }
+
+func (crossed) Forward(y []float32, key uint64, x ...[]float32) {
+	sum := float32(0)
+	for _, v := range x[2] {
+		sum += v
+	}
+	for i := range y {
+		y[i] = x[0][i]*x[1][i] + sum*float32(math.Sin(float64(key>>40)))
+	}
+}
+
+func (crossed) Backward(dx [][]float32, dy, _ []float32, key uint64, x ...[]float32) {
+	for i, d := range dy {
+		dx[0][i] += d * x[1][i]
+		dx[1][i] += d * x[0][i]
+		for j := range dx[2] {
+			dx[2][j] += d * float32(math.Sin(float64(key>>40)))
+		}
+	}
+}
+
+// results is an operation with a number of results.
+type results int
+
+func (r results) Out(...int) int                                                 { return int(r) }
+func (results) Forward([]float32, uint64, ...[]float32)                          {}
+func (results) Backward(_ [][]float32, _, _ []float32, _ uint64, _ ...[]float32) {}
+
+// earlier returns a value of a Build that has returned.
+func earlier(models.Value) (v models.Value) {
+	_, _ = models.Build(device.CPU(), 3, 1, func(x models.Value) models.Loss {
+		v = x.Dense(3)
+		return v.CrossEntropy()
+	})
+	return v
+}
+
+// TestPanicsOfCallers: a panic of the computation itself passes through Build.
+func TestPanicsOfCallers(t *testing.T) {
+	defer func() {
+		if p := recover(); p != "mine" {
+			t.Errorf("%v, want the panic of the computation", p)
+		}
+	}()
+	_, _ = models.Build(device.CPU(), 3, 1, func(models.Value) models.Loss { panic("mine") })
 }
 
 // TestBuiltPredictions: a built network predicts what its computation states.
@@ -298,7 +474,8 @@ func TestBuiltPredictions(t *testing.T) {
 // on the host, for the same kernels.
 func TestBuiltNetworksElsewhere(t *testing.T) {
 	cases := netCases()
-	for _, name := range []string{"transformer", "transposed and frozen"} {
+	for _, name := range []string{"transformer", "transposed and frozen",
+		"padding and frozen layers"} {
 		delete(cases, name) // the derivative of a softmax has another order of sums on the host
 	}
 	for name, c := range cases {

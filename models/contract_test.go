@@ -186,7 +186,7 @@ func (s *subject) difference(i int, g, direction []float32, size, norm float64, 
 		return l[0]
 	}
 	// A difference has an error of rounding for a small h, and of curvature for a large one.
-	for _, h := range []float64{1e-2, 3e-3, 3e-2, 1e-1} {
+	for _, h := range []float64{1e-2, 3e-3, 1e-3, 3e-4, 3e-2, 1e-1} {
 		up, down := loss(h), loss(-h)
 		slack := .005*max(norm, .01*length(g)) + 2e-7*(1+math.Abs(up))/h
 		if got := (up - down) / (2 * h); math.Abs(got-want) <= slack {

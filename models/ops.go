@@ -30,9 +30,8 @@ func (p pool) visit(f func(y, x, size int)) {
 }
 
 func (p pool) Forward(y []float32, _ uint64, x ...[]float32) {
-	for i := range y {
-		y[i] = 0
-		if p.most {
+	if p.most {
+		for i := range y {
 			y[i] = float32(math.Inf(-1))
 		}
 	}
@@ -143,7 +142,6 @@ func (d dropout) visit(key uint64, n int, f func(i int, keep float32)) {
 }
 
 func (d dropout) Forward(y []float32, key uint64, x ...[]float32) {
-	clear(y)
 	d.visit(key, len(y), func(i int, keep float32) { y[i] = keep * x[0][i] })
 }
 

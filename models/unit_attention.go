@@ -59,6 +59,7 @@ func (u *attentionUnit) forward(t *pass, n *node) {
 			t.be.Fill(rows.Slice(0, rows.Rows, p*u.keys+p+1, (p+1)*u.keys), hidden)
 		}
 	}
+	u.hidePadding(t, n, all)
 	u.each(t, func(i, h int) {
 		t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1, of(i, h))
 	})
@@ -67,6 +68,21 @@ func (u *attentionUnit) forward(t *pass, n *node) {
 		t.be.Gemm(false, false, 1, of(i, h), u.head(v, i, h, u.keys), 0,
 			u.head(t.value(n), i, h, u.queries))
 	})
+}
+
+// hidePadding hides keys that the fourth operand marks as padding.
+func (u *attentionUnit) hidePadding(t *pass, n *node, scores device.Matrix) {
+	if len(n.from) == 3 {
+		return
+	}
+	present, each := toHost(t.be, t.operand(n, 3), nil), u.heads*u.queries
+	for i := range t.rows {
+		for k, v := range present.Row(i) {
+			if v <= 0 {
+				t.be.Fill(scores.Slice(i*each, (i+1)*each, k, k+1), hidden)
+			}
+		}
+	}
 }
 
 func (u *attentionUnit) backward(t *pass, n *node) {
