@@ -46,20 +46,21 @@ func (u *attentionUnit) factor() float32 {
 	return float32(1 / math.Sqrt(float64(u.width)/float64(u.heads)))
 }
 
-// hidden is what is added to scores of keys that a query must not see.
-const hidden = -1e30
+// padding and later are what is added to scores of keys that a query must not see. A query that has
+// nothing but padding to see gives equal weights to it.
+const padding, later = -1e30, -2e30
 
 func (u *attentionUnit) forward(t *pass, n *node) {
 	q, k, v := t.operand(n, 0), t.operand(n, 1), t.operand(n, 2)
 	all, of := u.scores(t, n, 1)
 	t.be.Fill(all, 0)
+	u.pad(t, n, all, padding)
 	if u.causal {
 		rows := all.Reshape(t.rows*u.heads, u.queries*u.keys)
 		for p := range min(u.queries, u.keys-1) {
-			t.be.Fill(rows.Slice(0, rows.Rows, p*u.keys+p+1, (p+1)*u.keys), hidden)
+			t.be.Fill(rows.Slice(0, rows.Rows, p*u.keys+p+1, (p+1)*u.keys), later)
 		}
 	}
-	u.hidePadding(t, n, all)
 	u.each(t, func(i, h int) {
 		t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1, of(i, h))
 	})
@@ -70,8 +71,8 @@ func (u *attentionUnit) forward(t *pass, n *node) {
 	})
 }
 
-// hidePadding hides keys that the fourth operand marks as padding.
-func (u *attentionUnit) hidePadding(t *pass, n *node, scores device.Matrix) {
+// pad sets the scores of keys that are padding.
+func (u *attentionUnit) pad(t *pass, n *node, scores device.Matrix, to float32) {
 	if len(n.from) == 3 {
 		return
 	}
@@ -79,7 +80,7 @@ func (u *attentionUnit) hidePadding(t *pass, n *node, scores device.Matrix) {
 	for i := range t.rows {
 		for k, v := range present.Row(i) {
 			if v <= 0 {
-				t.be.Fill(scores.Slice(i*each, (i+1)*each, k, k+1), hidden)
+				t.be.Fill(scores.Slice(i*each, (i+1)*each, k, k+1), to)
 			}
 		}
 	}
@@ -93,6 +94,7 @@ func (u *attentionUnit) backward(t *pass, n *node) {
 		t.be.Gemm(false, true, 1, u.head(dy, i, h, u.queries), u.head(v, i, h, u.keys), 0, dOf(i, h))
 	})
 	t.softmaxGradient(p, ds)
+	u.pad(t, n, ds, 0)
 	u.give(t, n, 0, u.queries, func(i, h int, beta float32, dq device.Matrix) {
 		t.be.Gemm(false, false, u.factor(), dOf(i, h), u.head(k, i, h, u.keys), beta, dq)
 	})
