@@ -52,7 +52,7 @@ func (t *pass) drawNormals(dst device.Matrix, salt uint64) {
 	l := dst.Cols
 	t.host = grow(t.host, t.rows*l)
 	for i := range t.rows {
-		keyedNormals(t.host[i*l:(i+1)*l], t.key(i)+golden*salt)
+		keyedNormals(t.host[i*l:(i+1)*l], t.key(i)^salt<<32)
 	}
 	t.be.Upload(dst, t.host)
 }

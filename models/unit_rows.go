@@ -45,7 +45,7 @@ func (t *pass) each(n *node, do func(i int, key uint64, x [][]float32)) {
 	piece := func(p int) {
 		x := make([][]float32, len(n.from))
 		for i := p * rowsOfPiece; i < min((p+1)*rowsOfPiece, t.rows); i++ {
-			do(i, mix(t.key(i)+golden*uint64(n.id)), x)
+			do(i, mix(mix(t.key(i))+golden*uint64(n.id)), x)
 		}
 	}
 	pieces := (t.rows + rowsOfPiece - 1) / rowsOfPiece
