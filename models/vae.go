@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -60,14 +61,6 @@ func (a VAE) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	return newVAE(a, be, v, seed), nil
 }
 
-// klWeight returns β.
-func (a VAE) klWeight() float64 {
-	if a.KLWeight == 0 {
-		return 1
-	}
-	return a.KLWeight
-}
-
 type vae struct{ *vaeState }
 
 type vaeState struct {
@@ -83,7 +76,7 @@ func (a VAE) sketch(be device.Backend, v Visible) (g *graph, latent *node, l *la
 	s := newSketch("encoder")
 	x := s.input(v.Dim)
 	h := s.dense(a.Activation.hidden(s, x, a.Hidden), device.Identity, 2*a.Latent)
-	latent = s.add(&latentUnit{latent: a.Latent, beta: a.klWeight()}, h)
+	latent = s.add(&latentUnit{latent: a.Latent, beta: cmp.Or(a.KLWeight, 1)}, h)
 	s.prefix, s.count = "decoder", 0
 	widths := slices.Clone(a.Hidden)
 	slices.Reverse(widths)
