@@ -108,7 +108,7 @@ type rbmState struct {
 }
 
 func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
-	n := &rbm{rbmState: &rbmState{arch: a, visible: v, layout: newLayout(be, v), be: be,
+	n := &rbm{rbmState: &rbmState{arch: a, visible: v, layout: newLayout(v), be: be,
 		stage: newStaging(be)}}
 	n.params = device.NewParams(be,
 		device.Shape{Name: "weight", Rows: v.Dim, Cols: a.Hidden},
@@ -200,8 +200,8 @@ func (n *rbm) meanVisible(h, v, column device.Matrix) {
 		return
 	}
 	n.be.BiasApply(device.Identity, v, n.b)
-	n.layout.compete(v, column)
-	n.layout.means(v)
+	n.layout.compete(n.be, v, column)
+	n.layout.means(n.be, v)
 }
 
 // visibleTimes sets dst = V·m.

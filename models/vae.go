@@ -72,7 +72,7 @@ type vaeState struct {
 }
 
 // sketch returns the computation: encoder, draw of the latent variables, decoder, loss.
-func (a VAE) sketch(be device.Backend, v Visible) (g *graph, latent *node, l *layout) {
+func (a VAE) sketch(v Visible) (g *graph, latent *node, l *layout) {
 	s := newSketch("encoder")
 	x := s.input(v.Dim)
 	h := s.dense(a.Activation.hidden(s, x, a.Hidden), device.Identity, 2*a.Latent)
@@ -82,13 +82,13 @@ func (a VAE) sketch(be device.Backend, v Visible) (g *graph, latent *node, l *la
 	slices.Reverse(widths)
 	sums := s.dense(a.Activation.hidden(s, latent, widths), v.output(), v.Dim)
 	sums.unit.(*denseUnit).slope = device.Identity // the loss states the derivative before the output
-	l = newLayout(be, v)
+	l = newLayout(v)
 	s.end(&reconstruction{visible: v, layout: l}, sums, x)
 	return s.done(), latent, l
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
-	g, latent, l := a.sketch(be, v)
+	g, latent, l := a.sketch(v)
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
 	n := &vae{&vaeState{built: newBuilt(be, g, newWeights(be, g, rng)), arch: a, visible: v, layout: l,
 		latent: latent}}
@@ -108,11 +108,9 @@ func (n *vae) Replica(be device.Backend) Network {
 	if !alike(be, n.be) {
 		return nil
 	}
-	r := &vaeState{arch: n.arch, visible: n.visible, built: &built{weights: new(weights), be: be}}
-	r.g, r.latent, r.layout = n.arch.sketch(be, n.visible)
-	r.bind(n.params)
-	r.tape = newPass(be, r.g, r.weights)
-	return &vae{r}
+	r := *n.vaeState
+	r.built = n.replica(be)
+	return &vae{&r}
 }
 
 // spread gives the decoder's first hidden layer standard Gaussian biases. With zero biases the kink
@@ -156,7 +154,7 @@ func (n *vae) sampleBlock(t *tape, rng *rand.Rand, dst device.Matrix) {
 		t.dst = dst
 	}
 	t.forward(n.latent.id+1, out.id+1)
-	n.layout.means(t.value(out))
+	n.layout.means(n.be, t.value(out))
 	if !direct {
 		downloadRows(n.be, dst, t.value(out))
 	}
