@@ -346,6 +346,16 @@ func earlier(models.Value) (v models.Value) {
 	return v
 }
 
+// TestValuesOfEarlierBuilds: a value cannot change the network of a Build that has returned.
+func TestValuesOfEarlierBuilds(t *testing.T) {
+	defer func() {
+		if p, ok := recover().(*param.Error); !ok {
+			t.Errorf("%v, want a *param.Error", p)
+		}
+	}()
+	earlier(models.Value{}).Dense(2)
+}
+
 // TestPanicsOfCallers: a panic of the computation itself passes through Build.
 func TestPanicsOfCallers(t *testing.T) {
 	defer func() {
@@ -386,6 +396,51 @@ func TestBuiltPredictions(t *testing.T) {
 		if want := 1 / (1 + math.Exp(sums[1]-sums[0])); math.Abs(want-float64(p.Row(i)[0])) > 1e-5 {
 			t.Errorf("record %d: probability %v, want %v", i, p.Row(i)[0], want)
 		}
+	}
+}
+
+// TestPredictionsDrawNothing: a prediction depends on neither a key nor a place in the batch.
+func TestPredictionsDrawNothing(t *testing.T) {
+	c := netCase{4, 0, func(x models.Value) models.Loss {
+		return x.Dense(6).Dropout(.5).Dense(4).Latent(1).Dense(3).CrossEntropy()
+	}}
+	net, b := build(t, c, 5), batchFor(c, 8, 3)
+	for i := range 8 {
+		copy(b.Dense.Row(i), b.Dense.Row(0))
+	}
+	p := device.HostMatrix(8, 3, make([]float32, 24))
+	net.Predict(b, p)
+	for i := range 8 {
+		if !slices.Equal(p.Row(i), p.Row(0)) {
+			t.Fatalf("equal records are predicted as %v and %v", p.Row(0), p.Row(i))
+		}
+	}
+}
+
+// rarely is an operation that sets its result only for a large operand.
+type rarely struct{ crossed }
+
+func (rarely) Forward(y []float32, _ uint64, x ...[]float32) {
+	if x[0][0] > .5 {
+		copy(y, x[0])
+	}
+}
+
+// TestOpThatSetsNothing: a result that an operation does not set is 0, and not that of a record of
+// the batch before.
+func TestOpThatSetsNothing(t *testing.T) {
+	c := netCase{3, 0, func(x models.Value) models.Loss {
+		return x.Do(rarely{}, x, x).Dense(2).CrossEntropy()
+	}}
+	net, b := build(t, c, 5), batchFor(c, 8, 3)
+	copy(b.Dense.Row(0), []float32{0, 1, 1})
+	copy(b.Dense.Row(1), []float32{1, 1, 1})
+	var first, second [1]float64
+	net.Gradients(b.Slice(0, 1)).SquaredNorms(first[:])
+	net.Gradients(b.Slice(1, 2)).SquaredNorms(second[:])
+	net.Gradients(b.Slice(0, 1)).SquaredNorms(second[:])
+	if first != second {
+		t.Errorf("the norm is %v, and %v after another record", first, second)
 	}
 }
 
