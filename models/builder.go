@@ -34,8 +34,8 @@ type Loss struct{ of *node }
 // For the same reason there is no batch normalisation, and no loss that compares records.
 //
 // Errors: a *param.Error for operands that do not fit, for values that the loss does not depend on,
-// and for a loss that depends on no parameters. An operation on a Value of a Build that has returned
-// panics with such an error.
+// and for a loss that depends on no parameters. An operation on a Value panics with such an error
+// after its Build has returned.
 func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) (net *Classifier,
 	err error) {
 	defer func() {

@@ -136,7 +136,9 @@ func batchFor(c netCase, rows int, seed uint64) device.Batch {
 func TestBuiltNetworks(t *testing.T) {
 	for name, c := range netCases() {
 		for _, seed := range seeds() {
-			t.Run(name, func(t *testing.T) { modelstest.Network(t, build(t, c, seed), batchFor(c, 9, seed)) })
+			t.Run(name, func(t *testing.T) {
+				modelstest.Network(t, build(t, c, seed), batchFor(c, 9, seed))
+			})
 		}
 	}
 }
@@ -253,7 +255,8 @@ func TestBuildErrors(t *testing.T) {
 			return x.Shape(1, 3, 1).MaxPool(models.Convolution{Size: 1, Stride: -1}).CrossEntropy()
 		},
 		"transposed": func(x models.Value) models.Loss {
-			return x.Shape(1, 3, 1).ConvTransposed(models.Convolution{Maps: 1, Size: 1, Pad: 3}).CrossEntropy()
+			h := x.Shape(1, 3, 1)
+			return h.ConvTransposed(models.Convolution{Maps: 1, Size: 1, Pad: 3}).CrossEntropy()
 		},
 		"mask with parameters": func(x models.Value) models.Loss {
 			h := x.Shape(1, 3, 1).Dense(2)
@@ -270,7 +273,9 @@ func TestBuildErrors(t *testing.T) {
 		"infinite factor": func(x models.Value) models.Loss {
 			return x.Dense(2).Scale(math.Inf(1)).CrossEntropy()
 		},
-		"certain dropout": func(x models.Value) models.Loss { return x.Dense(2).Dropout(1).CrossEntropy() },
+		"certain dropout": func(x models.Value) models.Loss {
+			return x.Dense(2).Dropout(1).CrossEntropy()
+		},
 		"Build in a Build": func(x models.Value) models.Loss {
 			_, err := models.Build(device.CPU(), 3, 1, func(y models.Value) models.Loss {
 				return y.Plus(x).Dense(2).CrossEntropy()

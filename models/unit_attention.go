@@ -62,7 +62,8 @@ func (u *attentionUnit) forward(t *pass, n *node) {
 		}
 	}
 	u.each(t, func(i, h int) {
-		t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1, of(i, h))
+		t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1,
+			of(i, h))
 	})
 	t.be.Softmax(all)
 	u.each(t, func(i, h int) {
