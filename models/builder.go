@@ -269,8 +269,11 @@ func (v Value) Latent(beta float64) Value {
 	return v.Shape(1, 1, v.size()).wide(v.b.add(u, v.n))
 }
 
-// CrossEntropy is −log softmax(v) at the label of the record.
-func (v Value) CrossEntropy() Loss { return Loss{v.b.add(crossEntropy{}, v.n)} }
+// CrossEntropy is −log softmax(v) at the label of the record, where v has one position.
+func (v Value) CrossEntropy() Loss {
+	v.b.need(v.places() == 1, "Value.CrossEntropy", "one position, with a number for each class")
+	return Loss{v.b.add(crossEntropy{}, v.n)}
+}
 
 // Likelihood is the negative log-likelihood of target, up to a constant, where v are the means of a
 // Gaussian, or for Bernoulli the logits.

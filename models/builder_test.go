@@ -189,6 +189,7 @@ func TestBuildErrors(t *testing.T) {
 			return x.Dense(3).CrossEntropy()
 		},
 		"no computation": nil,
+		"many places":    func(x models.Value) models.Loss { return x.Shape(1, 3, 1).Dense(2).CrossEntropy() },
 		"no function":    func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
 		"no parameters":  func(x models.Value) models.Loss { return x.CrossEntropy() },
 		"all frozen": func(x models.Value) models.Loss {
@@ -477,6 +478,30 @@ func TestBuiltNetworksElsewhere(t *testing.T) {
 		others, there := run(devicetest.SeparateMemory(device.CPU()))
 		if !slices.Equal(norms, others) || !slices.Equal(sum, there) {
 			t.Errorf("%s: other norms or sums", name)
+		}
+	}
+}
+
+// TestLayersOfBuiltNetworks: a sequence of layers can be exported, frozen or not; other networks are
+// refused.
+func TestLayersOfBuiltNetworks(t *testing.T) {
+	net := build(t, netCase{16, 0, func(x models.Value) models.Loss {
+		h := x.Shape(4, 4, 1).Conv(models.Convolution{Maps: 2, Size: 3}).Apply(device.ReLU)
+		h = h.ConvTransposed(models.Convolution{Maps: 1, Size: 2, Stride: 2}).Softmax()
+		return h.Shape(1, 1, 16).Dense(4).Frozen().Apply(device.Tanh).Dense(2).CrossEntropy()
+	}}, 1)
+	list, err := models.LayersOf(net)
+	if err != nil || len(list) != 6 {
+		t.Fatalf("%d layers and error %v, want 6 and none", len(list), err)
+	}
+	if p := net.Frozen(); !slices.Equal(list[3].Weight.Data, p.Block(0).Data) || p.Len() != 68 {
+		t.Errorf("%d frozen parameters, and layer 3 has the weights %v", p.Len(), list[3].Weight.Data)
+	}
+	for name, c := range netCases() {
+		_, err := models.LayersOf(build(t, c, 1))
+		if bad := new(param.Error); (name == "perceptron" || name == "convolutions") != (err == nil) ||
+			err != nil && !errors.As(err, &bad) {
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }
