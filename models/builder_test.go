@@ -246,9 +246,12 @@ func TestBuildErrors(t *testing.T) {
 			return x.Dense(2).Do(results(0)).CrossEntropy()
 		},
 		"operation with too many results": func(x models.Value) models.Loss {
-			return x.Dense(2).Do(results(1 << 40)).Dense(2).CrossEntropy()
+			return x.Dense(2).Do(results(math.MaxInt)).Dense(2).CrossEntropy()
 		},
-		"wide": func(x models.Value) models.Loss { return x.Dense(1 << 40).Dense(2).CrossEntropy() },
+		"wide": func(x models.Value) models.Loss { return x.Dense(math.MaxInt).Dense(2).CrossEntropy() },
+		"many parameters": func(x models.Value) models.Loss {
+			return x.Dense(1 << 30).Dense(1 << 30).Dense(2).CrossEntropy()
+		},
 		"overflow": func(x models.Value) models.Loss {
 			return x.Shape(1, 3, 1).Dense((math.MaxInt - 1) / 3 * 2).Dense(2).CrossEntropy()
 		},
