@@ -159,11 +159,12 @@ func (g *sketch) done() *graph {
 func (g *graph) last() *node { return g.nodes[len(g.nodes)-1] }
 
 // size returns the number of parameters, saturating at math.MaxInt64.
-func (g *graph) size() (total int64) {
+func (g *graph) size() int64 {
+	total := 0.0
 	for _, s := range slices.Concat(g.shapes, g.fixed) {
-		total = addSize(total, mulSize(int64(s.Rows), int64(s.Cols)))
+		total += float64(s.Rows) * float64(s.Cols)
 	}
-	return total
+	return saturated(total)
 }
 
 // weights are the parameters of a graph.
