@@ -57,8 +57,8 @@ type subject struct {
 }
 
 // pick returns a batch of copies of records.
-func pick(b device.Batch, rows ...int) device.Batch {
-	out := device.Batch{Rows: len(rows)}
+func (s *subject) pick(rows ...int) device.Batch {
+	b, out := s.batch, device.Batch{Rows: len(rows)}
 	if b.Sparse != nil {
 		out.Sparse = &device.Sparse{Cols: b.Sparse.Cols, Offsets: []int{0}}
 	}
@@ -90,7 +90,7 @@ func (s *subject) sum(g models.Gradients, weights ...float32) []float32 {
 
 func (s *subject) alone() string {
 	for i := range s.batch.Rows {
-		g := s.net.Gradients(pick(s.batch, i))
+		g := s.net.Gradients(s.pick(i))
 		s.norms, s.grads = append(s.norms, norms(g, 1)...), append(s.grads, s.sum(g, 1))
 		if wrong := short(s.norms[i], s.grads[i], fmt.Sprintf("record %d", i)); wrong != "" {
 			return wrong
@@ -121,7 +121,7 @@ func (s *subject) together() string {
 		if len(rows) == 1 {
 			because = "on earlier batches, or on random numbers besides the key"
 		}
-		g, weights := s.net.Gradients(pick(s.batch, rows...)), row(len(rows), s.rng.NormFloat64)
+		g, weights := s.net.Gradients(s.pick(rows...)), row(len(rows), s.rng.NormFloat64)
 		want, size := make([]float32, len(params)), 0.0
 		for j, norm := range norms(g, len(rows)) {
 			if math.Float64bits(norm) != math.Float64bits(s.norms[rows[j]]) {
@@ -150,7 +150,7 @@ func (s *subject) blocks() string {
 	p := s.net.Params()
 	each, weights := make([][]float64, p.Blocks()), make([][]float32, p.Blocks())
 	for i, g := range s.grads {
-		blocks, ok := s.net.Gradients(pick(s.batch, i)).(models.BlockGradients)
+		blocks, ok := s.net.Gradients(s.pick(i)).(models.BlockGradients)
 		if !ok {
 			return ""
 		}
@@ -189,7 +189,7 @@ func (s *subject) fixed() string {
 			w := (1 - 0x1p-20) / math.Sqrt(max(s.norms[i], 1e-30))
 			weights = append(weights, device.Odd(float32(w)))
 		}
-		if g := s.net.Gradients(pick(s.batch, rows...)).(models.FixedGradients); g.FixedForm() == form {
+		if g := s.net.Gradients(s.pick(rows...)).(models.FixedGradients); g.FixedForm() == form {
 			g.AddFixedSum(f, weights)
 		}
 		return f.Units
@@ -233,28 +233,23 @@ func (s *subject) slopes() string {
 	return ""
 }
 
-// slope tries directions that are half the gradient and half random, and several distances: there
-// may be a kink, losses are rounded, and they curve.
+// slope tries directions that are half the gradient and half random: there may be a kink on one.
 func (s *subject) slope(i, lo, hi int) bool {
-	g, params, one := s.grads[i], s.net.Params().Flat.Data[lo:hi], pick(s.batch, i)
+	g, params, one := s.grads[i], s.net.Params().Flat.Data[lo:hi], s.pick(i)
 	before, norm := slices.Clone(params), max(length(g[lo:hi]), 1e-30)
-	loss := func(h float64, direction []float32) float64 {
-		dst := make([]float64, 1)
-		add(params, float32(h/length(direction)), direction)
-		s.net.Gradients(one).(losser).Losses(dst)
-		copy(params, before)
-		return dst[0]
-	}
-	for try := range 18 {
-		direction, want := row(hi-lo, s.rng.NormFloat64), 0.0
+	for range 3 {
+		direction, slope, dst := row(hi-lo, s.rng.NormFloat64), 0.0, []float64{0}
 		add(direction, float32(math.Sqrt(float64(hi-lo))/norm), g[lo:hi])
 		for j, v := range direction {
-			want += float64(g[lo+j]) * float64(v) / length(direction)
+			slope += float64(g[lo+j]) * float64(v) / length(direction)
 		}
-		h := []float64{1e-2, 3e-3, 3e-2, 1e-3, 3e-4, 1e-1}[try%6]
-		up, down := loss(h, direction), loss(-h, direction)
-		slack := .005*max(norm, .01*length(g)) + 2e-7*(1+math.Abs(up))/h
-		if math.Abs((up-down)/(2*h)-want) <= slack {
+		loss := func(h float64) float64 {
+			add(params, float32(h/length(direction)), direction)
+			s.net.Gradients(one).(losser).Losses(dst)
+			copy(params, before)
+			return dst[0]
+		}
+		if agree(loss, slope, .005*max(norm, .01*length(g)), 2e-7*(1+math.Abs(loss(0)))) {
 			return true
 		}
 	}
@@ -273,7 +268,7 @@ func (s *subject) replicas() string {
 	for k, r := range nets {
 		group.Go(func() {
 			for try := 0; r != nil && try < 20; try++ {
-				if !slices.Equal(norms(r.Gradients(pick(s.batch, s.all[k:]...)), len(s.all)-k), s.norms[k:]) {
+				if !slices.Equal(norms(r.Gradients(s.pick(s.all[k:]...)), len(s.all)-k), s.norms[k:]) {
 					wrong[k] = "norms are different if replicas compute at the same time"
 				}
 			}
@@ -287,9 +282,9 @@ func (s *subject) replicas() string {
 func (s *subject) notFinite() string {
 	weights := row(s.batch.Rows, s.rng.NormFloat64)
 	weights[0] = 0
-	want := s.sum(s.net.Gradients(pick(s.batch, s.all...)), weights...)
+	want := s.sum(s.net.Gradients(s.pick(s.all...)), weights...)
 	for k, v := range []float64{math.NaN(), math.Inf(1), 3e38, math.NaN(), math.Inf(-1), -1e25, 1e12} {
-		b := pick(s.batch, s.all...)
+		b := s.pick(s.all...)
 		if b.Sparse != nil {
 			return ""
 		}
