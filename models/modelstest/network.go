@@ -28,7 +28,8 @@ func Network(t testing.TB, net models.Network, b device.Batch) {
 	params := net.Params().Flat.Data
 	defer copy(params, slices.Clone(params))
 	add(params, .03, row(len(params), s.rng.NormFloat64))
-	first(t, s.alone, s.together, s.slopes, s.blocks, s.fixed, s.replicas, s.notFinite)
+	first(t, s.alone, s.together, s.slopes, s.blocks, s.fixed, s.replicas, s.notFinite,
+		s.together)
 }
 
 // first reports the first fault that the checks find.
@@ -77,7 +78,7 @@ func (s *subject) pick(rows ...int) device.Batch {
 }
 
 func norms(g models.Gradients, rows int) []float64 {
-	dst := make([]float64, rows)
+	dst := slices.Repeat([]float64{float64(rows)}, rows) // which must not matter
 	g.SquaredNorms(dst)
 	return dst
 }
@@ -115,7 +116,7 @@ func short(stated float64, g []float32, of string) string {
 // together computes gradients of records in several batches, some of which are of one record.
 func (s *subject) together() string {
 	n, params := s.batch.Rows, slices.Clone(s.net.Params().Flat.Data)
-	for _, rows := range [][]int{{n - 1}, {0}, s.all, slices.Repeat(s.all, 1+40/n), {1, 1, 0}, {2},
+	for _, rows := range [][]int{{n - 1}, {0}, s.all, slices.Repeat(s.all, 1+130/n), {1, 1, 0}, {2},
 		s.rng.Perm(n), {1}} {
 		because := fmt.Sprintf("on the other records of a batch of %d", len(rows))
 		if len(rows) == 1 {
