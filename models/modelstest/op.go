@@ -66,7 +66,7 @@ func (o *operation) lend(x []float32, do func(x []float32)) {
 		o.wrong = "it changes x, y or dy"
 	}
 	for i := range own {
-		own[i] = float32(math.NaN())
+		own[i] = o.rng.Float32()
 	}
 }
 
@@ -152,9 +152,9 @@ func (o *operation) repeatable() string {
 		if group.Wait(); slices.Max(found) != "" {
 			return slices.Max(found)
 		}
-	}
-	if fmt.Sprintf("%+v", o.op) != before {
-		return "it writes to memory of its own, which all records and cores share"
+		if fmt.Sprintf("%+v", o.op) != before {
+			return "it writes to memory of its own, which all records and cores share"
+		}
 	}
 	return ""
 }
