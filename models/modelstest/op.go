@@ -180,7 +180,7 @@ func (o *operation) again(calls []*call) string {
 }
 
 func (o *operation) slopes() string {
-	for trial := range 15 {
+	for trial := range 30 {
 		scale := math.Exp2(float64(trial%3*2 - 1))
 		c := o.draw(func() float64 { return scale * o.rng.NormFloat64() })
 		for _, i := range o.rng.Perm(o.in)[:min(o.in, 48)] {
