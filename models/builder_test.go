@@ -189,9 +189,11 @@ func TestBuildErrors(t *testing.T) {
 			return x.Dense(3).CrossEntropy()
 		},
 		"no computation": nil,
-		"many places":    func(x models.Value) models.Loss { return x.Shape(1, 3, 1).Dense(2).CrossEntropy() },
-		"no function":    func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
-		"no parameters":  func(x models.Value) models.Loss { return x.CrossEntropy() },
+		"many places": func(x models.Value) models.Loss {
+			return x.Shape(1, 3, 1).Dense(2).CrossEntropy()
+		},
+		"no function":   func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
+		"no parameters": func(x models.Value) models.Loss { return x.CrossEntropy() },
 		"all frozen": func(x models.Value) models.Loss {
 			return x.Dense(2).Frozen().CrossEntropy()
 		},
@@ -485,8 +487,8 @@ func TestBuiltNetworksElsewhere(t *testing.T) {
 	}
 }
 
-// TestLayersOfBuiltNetworks: a sequence of layers can be exported, frozen or not; other networks are
-// refused.
+// TestLayersOfBuiltNetworks: a sequence of layers can be exported, frozen or not. Other networks
+// are refused.
 func TestLayersOfBuiltNetworks(t *testing.T) {
 	net := build(t, netCase{16, 0, func(x models.Value) models.Loss {
 		h := x.Shape(4, 4, 1).Conv(models.Convolution{Maps: 2, Size: 3}).Apply(device.ReLU)

@@ -236,7 +236,8 @@ var faultsOfNetworks = map[string]string{
 	"adds norms to numbers":                     "depends",
 	"adds to an empty batch":                    "empty",
 	"has other weights in fixed point":          "moves a sum",
-	"rounds a batch":                            "fixed point", "has a form for each batch": "fixed point",
+	"rounds a batch":                            "fixed point",
+	"has a form for each batch":                 "fixed point",
 }
 
 // TestFaultsOfNetworks: each of these faults is found, and one sentence says what is wrong.
