@@ -13,9 +13,9 @@
 //
 // The methods of [Value] are the operations. Each depends on one record only, so sgd can train
 // every such network privately; predictions, norms, exact sums, cores, devices and groups of
-// parameters follow from the computation. An operation without parameters that is missing can be written as an
-// [Op]. Package modelstest checks operations, and networks that are written by hand: any type that
-// implements the small interfaces [Network] and [Gradients] can be trained.
+// parameters follow from the computation. An operation without parameters that is missing can be
+// written as an [Op]. Package modelstest checks operations, and networks that are written by hand:
+// any type that implements the small interfaces [Network] and [Gradients] can be trained.
 //
 // # Networks of the systems
 //
@@ -24,9 +24,9 @@
 // is trained against something already released or protected, such as an embedding or a critic, and
 // may normalise over its batch. A [Critic] sees records and a generator's fakes, and is trained
 // privately ([MLP], [CNN]). A [Classifier] predicts classes. They are built from public
-// descriptions that can be saved: [DensityArchitecture], [GeneratorArchitecture], [CriticArchitecture]. Package
-// privgen has its own type of generator, the result of a whole system; it holds a Density or a
-// Generator of this package.
+// descriptions that can be saved: [DensityArchitecture], [GeneratorArchitecture],
+// [CriticArchitecture]. Package privgen has its own type of generator, the result of a whole
+// system; it holds a Density or a Generator of this package.
 //
 // # Per-example gradients
 //
