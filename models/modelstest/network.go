@@ -234,25 +234,30 @@ func (s *subject) slopes() string {
 	return ""
 }
 
-// slope tries directions that are half the gradient and half random: there may be a kink on one.
+// slope tries directions that are half the gradient and half random, at several points, one of which
+// may be a kink.
 func (s *subject) slope(i, lo, hi int) bool {
-	g, params, one := s.grads[i], s.net.Params().Flat.Data[lo:hi], s.pick(i)
-	before, norm := slices.Clone(params), max(length(g[lo:hi]), 1e-30)
+	all, one := s.net.Params().Flat.Data, s.pick(i)
+	defer copy(all, slices.Clone(all))
 	for range 3 {
+		whole := s.sum(s.net.Gradients(one), 1)
+		g, before, params := whole[lo:hi], slices.Clone(all), all[lo:hi]
+		norm := max(length(g), 1e-30)
 		direction, slope, dst := row(hi-lo, s.rng.NormFloat64), 0.0, []float64{0}
-		add(direction, float32(math.Sqrt(float64(hi-lo))/norm), g[lo:hi])
+		add(direction, float32(math.Sqrt(float64(hi-lo))/norm), g)
 		for j, v := range direction {
-			slope += float64(g[lo+j]) * float64(v) / length(direction)
+			slope += float64(g[j]) * float64(v) / length(direction)
 		}
 		loss := func(h float64) float64 {
 			add(params, float32(h/length(direction)), direction)
 			s.net.Gradients(one).(losser).Losses(dst)
-			copy(params, before)
+			copy(all, before)
 			return dst[0]
 		}
-		if agree(loss, slope, .005*max(norm, .01*length(g)), 2e-7*(1+math.Abs(loss(0)))) {
+		if agree(loss, slope, .005*max(norm, .01*length(whole)), 2e-7*(1+math.Abs(loss(0)))) {
 			return true
 		}
+		add(all, .01, row(len(all), s.rng.NormFloat64))
 	}
 	return false
 }
