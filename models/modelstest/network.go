@@ -20,7 +20,8 @@ import (
 // method Losses, they are compared with differences of losses.
 //
 // The batch has at least four finite records, which differ, with keys if the network draws. The
-// loss should be smooth almost everywhere. The parameters are not quite those of the network, some
+// loss should be smooth almost everywhere, and probabilities not so near to 0 or 1 that float32
+// numbers cannot tell. The parameters are not quite those of the network, some
 // of which may be 0.
 func Network(t testing.TB, net models.Network, b device.Batch) {
 	t.Helper()
