@@ -21,8 +21,7 @@ import (
 //
 // The batch has at least four finite records, which differ, with keys if the network draws. The
 // loss should be smooth almost everywhere, and probabilities not so near to 0 or 1 that float32
-// numbers cannot tell. The parameters are not quite those of the network, some
-// of which may be 0.
+// numbers cannot tell. The parameters are not quite those of the network, some of which may be 0.
 func Network(t testing.TB, net models.Network, b device.Batch) {
 	t.Helper()
 	s := &subject{net: net, batch: b, rng: rand.New(rand.NewPCG(1, 2))}
