@@ -234,7 +234,7 @@ func (s *subject) slopes() string {
 	return ""
 }
 
-// slope tries directions that are half the gradient and half random, at several points, one of which
+// slope tries directions that are half the gradient and half random, at several points, since one
 // may be a kink.
 func (s *subject) slope(i, lo, hi int) bool {
 	all, one := s.net.Params().Flat.Data, s.pick(i)
