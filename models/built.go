@@ -24,7 +24,7 @@ func newBuilt(be device.Backend, g *graph, w *weights) *built {
 
 // replica returns a network that computes on another backend with the current parameters.
 func (n *built) replica(be device.Backend) *built {
-	w := new(weights)
+	w := &weights{fixed: n.fixed}
 	w.bind(n.params)
 	return newBuilt(be, n.g, w)
 }
@@ -153,7 +153,7 @@ func (*reconstruction) forward(*pass, *node) {}
 // respect to the sums before the output function is mean − record.
 func (u *reconstruction) backward(t *pass, n *node) {
 	means := t.operand(n, 0)
-	u.layout.means(means)
+	u.layout.means(t.be, means)
 	t.pull(n, 0, func(delta device.Matrix) {
 		if u.output != device.Identity {
 			t.be.Apply(u.output, delta, means)
@@ -164,7 +164,9 @@ func (u *reconstruction) backward(t *pass, n *node) {
 		} else {
 			t.be.Sub(delta, means, t.operand(n, 1))
 		}
-		u.layout.dropMissing(delta, t.x.dense)
+		if u.layout != nil {
+			u.layout.dropMissing(t.be, delta, t.x.dense, t.keep(n, 2, 1))
+		}
 		if !n.from[0].over {
 			t.be.Apply(device.Identity, t.keep(n, 1, delta.Cols), delta)
 		}

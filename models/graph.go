@@ -3,8 +3,10 @@ package models
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A unit is one operation of a network: it turns one row of numbers of each operand into a row of
@@ -45,6 +47,7 @@ type node struct {
 	readers int     // number of nodes that read the value
 	first   int     // the first parameter
 	like    *node   // an earlier node that has the same parameters
+	frozen  bool    // the parameters are public and are not trained
 	learns  bool    // the value depends on parameters
 	over    bool    // the derivative overwrites the value, which is not needed again
 	name    string  // of the parameters
@@ -56,6 +59,7 @@ type node struct {
 type graph struct {
 	nodes    []*node
 	shapes   []device.Shape // of the parameters
+	fixed    []device.Shape // of frozen parameters, which come after the others
 	blocks   []block
 	shared   bool // some nodes have the same parameters
 	rowsOnly bool // the first input must not be sparse
@@ -68,6 +72,7 @@ type sketch struct {
 	prefix string  // of the names of parameters
 	count  int     // number of units since the prefix was set
 	gain   float64 // for initial weights
+	closed bool    // the graph is complete
 }
 
 func newSketch(prefix string) *sketch {
@@ -78,6 +83,9 @@ func newSketch(prefix string) *sketch {
 func (g *sketch) input(width int) *node { return g.append(&node{width: width}) }
 
 func (g *sketch) append(n *node) *node {
+	if g.closed {
+		panic(param.New("models.Value", "a value of another Build", "values of a Build that goes on"))
+	}
 	n.id = len(g.nodes)
 	g.nodes = append(g.nodes, n)
 	return n
@@ -102,6 +110,7 @@ func (g *sketch) add(u unit, from ...*node) *node {
 func (g *sketch) again(n, from *node) *node {
 	m := g.add(n.unit, from)
 	g.rowsOnly = g.rowsOnly || n.from[0].id == 0
+	m.frozen = n.frozen
 	if m.like = n; n.like != nil {
 		m.like = n.like
 	}
@@ -119,21 +128,28 @@ func readsSets(u unit, k int) bool {
 	return false
 }
 
-// done numbers nodes and parameters.
+// done numbers nodes and parameters. Frozen parameters come last.
 func (g *sketch) done() *graph {
-	for id, n := range g.nodes {
-		n.id = id
-		u, ok := n.unit.(weighted)
-		switch {
-		case !ok:
-		case n.like != nil:
-			n.first, g.shared = n.like.first, true
-		default:
-			n.first = len(g.blocks)
-			for _, b := range u.blocks(n.gain) {
-				g.blocks = append(g.blocks, b)
-				name := n.name + "." + b.name
-				g.shapes = append(g.shapes, device.Shape{Name: name, Rows: b.rows, Cols: b.cols})
+	g.closed = true
+	for _, frozen := range []bool{false, true} {
+		for id, n := range g.nodes {
+			n.id = id
+			u, ok := n.unit.(weighted)
+			switch {
+			case !ok || n.frozen != frozen:
+			case n.like != nil:
+				n.first, g.shared = n.like.first, true
+			default:
+				n.first = len(g.blocks)
+				for _, b := range u.blocks(n.gain) {
+					g.blocks = append(g.blocks, b)
+					shape := device.Shape{Name: n.name + "." + b.name, Rows: b.rows, Cols: b.cols}
+					if frozen {
+						g.fixed = append(g.fixed, shape)
+					} else {
+						g.shapes = append(g.shapes, shape)
+					}
+				}
 			}
 		}
 	}
@@ -143,22 +159,23 @@ func (g *sketch) done() *graph {
 func (g *graph) last() *node { return g.nodes[len(g.nodes)-1] }
 
 // size returns the number of parameters, saturating at math.MaxInt64.
-func (g *graph) size() (total int64) {
-	for _, s := range g.shapes {
-		total = addSize(total, mulSize(int64(s.Rows), int64(s.Cols)))
+func (g *graph) size() int64 {
+	total := 0.0
+	for _, s := range slices.Concat(g.shapes, g.fixed) {
+		total += float64(s.Rows) * float64(s.Cols)
 	}
-	return total
+	return saturated(total)
 }
 
 // weights are the parameters of a graph.
 type weights struct {
-	params device.Params
-	blocks []device.Matrix
+	params, fixed device.Params
+	blocks        []device.Matrix
 }
 
 // newWeights draws initial parameters.
 func newWeights(be device.Backend, g *graph, rng *rand.Rand) *weights {
-	w := new(weights)
+	w := &weights{fixed: device.NewParams(be, g.fixed...)}
 	w.bind(device.NewParams(be, g.shapes...))
 	for i, b := range g.blocks {
 		if b.std != 0 {
@@ -172,8 +189,10 @@ func newWeights(be device.Backend, g *graph, rng *rand.Rand) *weights {
 
 func (w *weights) bind(p device.Params) {
 	w.params, w.blocks = p, w.blocks[:0]
-	for i := range p.Shapes {
-		w.blocks = append(w.blocks, p.Block(i))
+	for _, part := range []device.Params{p, w.fixed} {
+		for i := range part.Shapes {
+			w.blocks = append(w.blocks, part.Block(i))
+		}
 	}
 }
 

@@ -53,6 +53,44 @@ func (u *productUnit) backward(t *pass, n *node) {
 	}
 }
 
+// gainUnit multiplies every channel by a gain and adds a shift, the same at all positions.
+type gainUnit struct{ places, channels int }
+
+func (u *gainUnit) out() int { return u.places * u.channels }
+
+func (u *gainUnit) blocks(float64) []block {
+	return []block{{name: "gain", rows: 1, cols: u.channels, fill: 1},
+		{name: "shift", rows: 1, cols: u.channels}}
+}
+
+func (u *gainUnit) at(m device.Matrix) device.Matrix {
+	return m.Reshape(m.Rows*u.places, u.channels)
+}
+
+// scale sets y to x times the gain plus the shift.
+func (u *gainUnit) scale(t *pass, n *node, x, y, shift device.Matrix) {
+	stats := t.memory(n, 1, 2, u.channels)
+	t.be.Fill(stats.RowRange(1, 2), 1)
+	t.be.Normalize(u.at(y), u.at(x), stats, t.blocks[n.first], shift)
+}
+
+func (u *gainUnit) forward(t *pass, n *node) {
+	u.scale(t, n, t.operand(n, 0), t.value(n), t.blocks[n.first+1])
+}
+
+func (u *gainUnit) backward(t *pass, n *node) {
+	t.be.Mul(t.keep(n, 2, n.width), t.delta(n), t.operand(n, 0))
+	t.pull(n, 0, func(dx device.Matrix) {
+		u.scale(t, n, t.delta(n), dx, t.memory(n, 3, 1, u.channels))
+	})
+}
+
+func (u *gainUnit) uses(t *pass, n *node, list []use) []use {
+	return append(list,
+		use{weight: -1, bias: n.first, rows: u.places, d: u.at(t.keep(n, 2, n.width))},
+		use{weight: -1, bias: n.first + 1, rows: u.places, d: u.at(t.delta(n))})
+}
+
 // embedUnit replaces every number of its operand, a level from 0 to levels−1, with a row of
 // parameters. Numbers outside become the nearest level, and NaN level 0.
 type embedUnit struct{ positions, levels, wide int }

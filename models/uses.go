@@ -56,7 +56,7 @@ type sums struct {
 func (t *pass) collect() {
 	t.list = t.list[:0]
 	for _, n := range t.g.nodes {
-		if u, ok := n.unit.(weighted); ok {
+		if u, ok := n.unit.(weighted); ok && !n.frozen {
 			t.list = u.uses(t, n, t.list)
 		}
 	}

@@ -1,0 +1,121 @@
+package models
+
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+)
+
+// An Op is an operation without parameters that computes each record's row from rows of the same
+// record. It is called for one record at a time, in any order and on several cores, and must keep
+// nothing from one call to the next. Run modelstest.Op on it.
+type Op interface {
+	// Out returns the number of results, given the numbers of the operands.
+	Out(widths ...int) int
+	// Forward sets y, which is 0 at first. It must not change x, nor keep it. The key is uniformly
+	// random, for randomness that belongs to the record.
+	Forward(y []float32, key uint64, x ...[]float32)
+	// Backward adds to dx[k] the derivative of the loss with respect to x[k], where dy is its
+	// derivative with respect to y.
+	Backward(dx [][]float32, dy, y []float32, key uint64, x ...[]float32)
+}
+
+// rowUnit computes an Op on the host.
+type rowUnit struct {
+	op   Op
+	wide int
+}
+
+// rowwise adds op, with the given operands.
+func (g *sketch) rowwise(op Op, from ...*node) *node {
+	var widths []int
+	for _, f := range from {
+		widths = append(widths, f.width)
+	}
+	return g.add(&rowUnit{op, op.Out(widths...)}, from...)
+}
+
+func (u *rowUnit) out() int { return u.wide }
+
+// setRowsPiece is the number of records that a core computes at a time.
+const rowsOfPiece = 16
+
+// each calls do for all records, on all cores. x has room for a row of every operand.
+func (t *pass) each(n *node, do func(i int, key uint64, x [][]float32)) {
+	piece := func(p int) {
+		x := make([][]float32, len(n.from))
+		for i := p * rowsOfPiece; i < min((p+1)*rowsOfPiece, t.rows); i++ {
+			do(i, mix(mix(t.key(i))+golden*uint64(n.id)), x)
+		}
+	}
+	pieces := (t.rows + rowsOfPiece - 1) / rowsOfPiece
+	if s, ok := t.be.(device.Sharing); ok {
+		s.Share(pieces, piece)
+		return
+	}
+	for p := range pieces {
+		piece(p)
+	}
+}
+
+// hosts returns the operands in host memory.
+func (t *pass) hosts(n *node) (list []device.Matrix) {
+	for k := range n.from {
+		list = append(list, toHost(t.be, t.operand(n, k), nil))
+	}
+	return list
+}
+
+// setRows sets x to row i of every matrix.
+func setRows(x [][]float32, of []device.Matrix, i int) {
+	for k, m := range of {
+		x[k] = m.Row(i)
+	}
+}
+
+func (u *rowUnit) forward(t *pass, n *node) {
+	if _, random := u.op.(dropout); random && !t.trains {
+		t.be.Apply(device.Identity, t.value(n), t.operand(n, 0))
+		return
+	}
+	y, from := toHost(t.be, t.value(n), nil), t.hosts(n)
+	t.each(n, func(i int, key uint64, x [][]float32) {
+		setRows(x, from, i)
+		clear(y.Row(i)) // of another record
+		u.op.Forward(y.Row(i), key, x...)
+	})
+	t.upload(t.value(n), y)
+}
+
+// upload copies m to dst, if dst is in the memory of a device.
+func (t *pass) upload(dst, m device.Matrix) {
+	if dst.Mem != nil && dst.Rows > 0 {
+		t.be.Upload(dst, m.Data)
+	}
+}
+
+func (u *rowUnit) backward(t *pass, n *node) {
+	y, dy, from := toHost(t.be, t.value(n), nil), toHost(t.be, t.delta(n), nil), t.hosts(n)
+	var to, host []device.Matrix
+	for k, f := range n.from {
+		if j := slices.Index(n.from, f); j < k { // derivatives of the same value are added up
+			to, host = append(to, to[j]), append(host, host[j])
+			continue
+		}
+		dst := t.zeroed(n, k)
+		if dst.Rows == 0 { // nothing depends on this derivative
+			dst = t.keep(n, 1+k, from[k].Cols)
+			t.be.Fill(dst, 0)
+		}
+		to, host = append(to, dst), append(host, toHost(t.be, dst, nil))
+	}
+	t.each(n, func(i int, key uint64, x [][]float32) {
+		dx := make([][]float32, len(x))
+		setRows(x, from, i)
+		setRows(dx, host, i)
+		u.op.Backward(dx, dy.Row(i), y.Row(i), key, x...)
+	})
+	for k := range to {
+		t.upload(to[k], host[k])
+	}
+}
