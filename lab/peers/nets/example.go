@@ -52,7 +52,7 @@ func (e *example) trainer(seed uint64, sampled float64, steps int) (*models.Clas
 		optimizer = sgd.Adam(e.Rate)
 	}
 	t, err := sgd.New(sgd.Config{ClipNorm: e.Clip, NoiseMultiplier: e.Noise, Optimizer: optimizer,
-		SamplingProbability: sampled, NominalBatch: float64(e.Batch), Steps: steps}, net, l)
+		SamplingProbability: sampled, NominalBatch: float64(e.Batch), Steps: steps, MicroBatch: micro()}, net, l)
 	return net, l, t, err
 }
 
