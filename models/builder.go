@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -32,8 +33,9 @@ type Loss struct{ of *node }
 // No operation joins records, so package sgd can train every network that Build returns privately.
 // For the same reason there is no batch normalisation, and no loss that compares records.
 //
-// Errors: a *param.Error for operands that do not fit, and for values that the loss does not depend
-// on.
+// Errors: a *param.Error for operands that do not fit, for values that the loss does not depend on,
+// and for a loss that depends on no parameters. An operation on a Value of a Build that has returned
+// panics with such an error.
 func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) (net *Classifier,
 	err error) {
 	defer func() {
@@ -46,9 +48,11 @@ func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) 
 		}
 	}()
 	b := &builder{newSketch("net")}
-	b.need(be != nil && dim > 0, "Build", "a backend and a positive number of coordinates")
+	b.need(be != nil && dim > 0 && dim <= maxHeads && compute != nil, "Build",
+		"a backend, a number of coordinates from 1 to 2³⁰, and a computation")
 	last := compute(Value{b, b.input(dim), device.Image{Height: 1, Width: 1, Channels: dim}}).of
 	b.need(last != nil && last == b.last(), "Build", "the loss that was computed last")
+	b.need(last.from[0].learns, "Build", "a loss that depends on parameters that are trained")
 	b.prune()
 	b.fuse()
 	rng := rand.New(rand.NewPCG(seed, 0x6e6574))
@@ -57,12 +61,15 @@ func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) 
 
 // need ends the construction unless good is true.
 func (b *builder) need(good bool, path, want string) {
-	if !good {
+	if b == nil || !good {
 		panic(param.New("models."+path, "another operand", want))
 	}
 }
 
 func (v Value) places() int { return v.image.Height * v.image.Width }
+
+// size returns the number of numbers of a record.
+func (v Value) size() int { return v.image.Len() }
 
 // wide returns a value with as many positions as v, of other numbers.
 func (v Value) wide(n *node) Value {
@@ -75,7 +82,7 @@ func (v Value) wide(n *node) Value {
 // 1, and Shape(1, 1, n) is one position of n numbers.
 func (v Value) Shape(height, width, channels int) Value {
 	m := device.Image{Height: height, Width: width, Channels: channels}
-	v.b.need(min(height, width, channels) > 0 && m.Len() == v.n.width, "Value.Shape",
+	v.b.need(min(height, width, channels) > 0 && m.Len() == v.size(), "Value.Shape",
 		"height·width·channels numbers")
 	return Value{v.b, v.n, m}
 }
@@ -89,40 +96,68 @@ func (v Value) Dense(width int) Value {
 
 // Like applies to v the layer that computed the value of, with the same parameters.
 func (v Value) Like(of Value) Value {
-	_, parameters := of.n.unit.(weighted)
-	_, sets := of.n.unit.(*embedUnit)
-	v.b.need(parameters && !sets && v.b == of.b && of.n.from[0].width == v.n.width && v.n.id > 0,
-		"Value.Like", "a value of a layer with parameters, other than an embedding, with equal operands")
+	v.b.need(v.b == of.b && of.n.sharable() && of.n.from[0].width == v.size() && v.n.id > 0,
+		"Value.Like", "a value of a dense layer or a convolution with operands as wide; the record only "+
+			"where the layer is used first")
 	of.n = v.b.again(of.n, v.n)
 	return of
 }
 
+// sharable reports whether other values can have the parameters of n.
+func (n *node) sharable() bool {
+	switch n.unit.(type) {
+	case *denseUnit, *convUnit, *transposedUnit:
+		return true
+	}
+	return false
+}
+
 // Conv applies a convolution.
 func (v Value) Conv(c Convolution) Value {
-	w := c.over(v.image)
-	v.b.need(c.Maps > 0 && c.Size > 0 && c.Stride >= 0 && c.Pad >= 0 && c.Pad < c.Size &&
-		w.Places() > 0, "Value.Conv", "maps, and a window that fits")
-	m := device.Image{Channels: c.Maps}
-	m.Height, m.Width = w.Grid()
+	w, m := v.b.window(c, v.image, c.Maps, "Value.Conv")
 	return Value{v.b, v.b.convolve(v.n, device.Identity, w, c.Maps), m}
 }
 
+// window returns the window of c over images of the form m, and the form of images with the given
+// number of maps that have a pixel for each place.
+func (b *builder) window(c Convolution, m device.Image, maps int, path string) (device.Window,
+	device.Image) {
+	b.need(maps > 0 && maps <= maxHeads && min(m.Height, m.Width) > 0 && c.Size > 0 &&
+		c.Size <= maxSide && c.Stride >= 0 && c.Stride <= maxSide && c.Pad >= 0 && c.Pad < c.Size, path,
+		"maps, and a window with a stride and less padding than its size")
+	w := c.over(m)
+	b.need(w.Places() > 0, path, "a window that fits")
+	height, width := w.Grid()
+	return w, device.Image{Height: height, Width: width, Channels: maps}
+}
+
 // Apply applies f to every number.
-func (v Value) Apply(f device.Func) Value { return v.wide(v.b.apply(f, v.n)) }
+func (v Value) Apply(f device.Func) Value {
+	_, err := f.MarshalText()
+	v.b.need(err == nil, "Value.Apply", "a constant of type device.Func")
+	return v.wide(v.b.apply(f, v.n))
+}
 
 // Plus returns v + w.
 func (v Value) Plus(w Value) Value { return v.plus(1, w, 1) }
 
+// Scale returns v times a constant.
+func (v Value) Scale(factor float64) Value {
+	v.b.need(math.Abs(factor) <= math.MaxFloat32, "Value.Scale", "a finite factor")
+	c := v.image.Channels
+	return v.linear(c, []linearTerm{{0, 0, 0, c, float32(factor)}})
+}
+
 func (v Value) plus(a float32, w Value, b float32) Value {
-	v.b.need(v.b == w.b && v.n.width == w.n.width, "Value.Plus", "as many numbers")
+	v.b.need(v.b == w.b && v.size() == w.size(), "Value.Plus", "as many numbers")
 	c := v.image.Channels
 	return v.linear(c, []linearTerm{{0, 0, 0, c, a}, {1, 0, 0, c, b}}, w)
 }
 
 // Times returns the product of v and w, number by number.
 func (v Value) Times(w Value) Value {
-	v.b.need(v.b == w.b && v.n.width == w.n.width, "Value.Times", "as many numbers")
-	return v.wide(v.b.add(&productUnit{v.n.width}, v.n, w.n))
+	v.b.need(v.b == w.b && v.size() == w.size(), "Value.Times", "as many numbers")
+	return v.wide(v.b.add(&productUnit{v.size()}, v.n, w.n))
 }
 
 // Concat joins values with the same number of positions, position by position.
@@ -150,7 +185,7 @@ func (v Value) Mean() Value {
 	for p := range count {
 		terms = append(terms, linearTerm{0, 0, p * c, (p + 1) * c, 1 / float32(count)})
 	}
-	return v.Shape(1, 1, v.n.width).linear(c, terms)
+	return v.Shape(1, 1, v.size()).linear(c, terms)
 }
 
 func (v Value) linear(wide int, terms []linearTerm, others ...Value) Value {
@@ -164,10 +199,10 @@ func (v Value) linear(wide int, terms []linearTerm, others ...Value) Value {
 // Embed replaces every number, a level from 0 to levels−1, with a learnt row of the given width at
 // a position of its own.
 func (v Value) Embed(levels, width int) Value {
-	v.b.need(levels > 0 && levels <= 1<<24 && width > 0, "Value.Embed",
-		"a width, and up to 2²⁴ levels: more are not float32 numbers")
-	return Value{v.b, v.b.add(&embedUnit{v.n.width, levels, width}, v.n),
-		device.Image{Height: 1, Width: v.n.width, Channels: width}}
+	v.b.need(levels > 0 && levels <= 1<<24 && width > 0 && !v.n.learns, "Value.Embed",
+		"a width, up to 2²⁴ levels (more are not float32 numbers), and values without parameters")
+	return Value{v.b, v.b.add(&embedUnit{v.size(), levels, width}, v.n),
+		device.Image{Height: 1, Width: v.size(), Channels: width}}
 }
 
 // LSTM runs a recurrent network of long short-term memory over the positions. It returns its state
@@ -221,16 +256,17 @@ func (v Value) recur(sums, hidden int, step func(x, wh, h Value) Value) Value {
 
 // Latent draws latent variables of mean μ and standard deviation exp(8·tanh(r/8)), where v is [μ |
 // r], from the record's key. It adds beta times their divergence from the standard Gaussian to the
-// loss.
+// loss. Predictions use the mean.
 func (v Value) Latent(beta float64) Value {
-	v.b.need(v.n.width%2 == 0, "Value.Latent", "an even number of numbers")
-	u := &latentUnit{latent: v.n.width / 2, beta: beta}
+	v.b.need(v.size()%2 == 0 && beta >= 0 && beta <= math.MaxFloat32, "Value.Latent",
+		"an even number of numbers, and a finite weight")
+	u := &latentUnit{latent: v.size() / 2, beta: beta}
 	for _, n := range v.b.nodes {
 		if _, ok := n.unit.(*latentUnit); ok {
 			u.salt++
 		}
 	}
-	return v.Shape(1, 1, v.n.width).wide(v.b.add(u, v.n))
+	return v.Shape(1, 1, v.size()).wide(v.b.add(u, v.n))
 }
 
 // CrossEntropy is −log softmax(v) at the label of the record.
@@ -239,15 +275,17 @@ func (v Value) CrossEntropy() Loss { return Loss{v.b.add(crossEntropy{}, v.n)} }
 // Likelihood is the negative log-likelihood of target, up to a constant, where v are the means of a
 // Gaussian, or for Bernoulli the logits.
 func (v Value) Likelihood(l Likelihood, target Value) Loss {
-	v.b.need(l.known() && v.b == target.b && target.n.width == v.n.width, "Value.Likelihood",
-		"a likelihood and a target with as many numbers")
+	v.b.need(l.known() && v.b == target.b && target.size() == v.size() && !target.n.learns,
+		"Value.Likelihood", "a likelihood, and a target with as many numbers and without parameters")
 	u := &reconstruction{visible: Visible{Likelihood: l}, output: l.output()}
 	return Loss{v.b.add(u, v.n, target.n)}
 }
 
-// prune checks that every value matters.
+// prune checks that every value matters, and that sizes are far from overflowing.
 func (b *builder) prune() {
 	for _, n := range b.nodes {
+		_, loss := n.unit.(lossUnit)
+		b.need(n.width <= maxHeads && (n.width > 0 || loss), "Build", "values of 1 to 2³⁰ numbers")
 		if n.readers == 0 && n != b.last() {
 			panic(param.New("models.Build", fmt.Sprintf("%s (%T)", n.name, n.unit),
 				"no values that the loss does not depend on"))

@@ -32,7 +32,7 @@ func BenchmarkBuilt(b *testing.B) {
 				b.Fatal(err)
 			}
 			const rows = 256
-			batch := batchFor(c, rows)
+			batch := batchFor(c, rows, 3)
 			rng := rand.New(rand.NewPCG(1, 1))
 			for i := range batch.Labels {
 				batch.Labels[i] = int32(rng.IntN(2))

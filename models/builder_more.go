@@ -11,9 +11,8 @@ import (
 func (v Value) ConvTransposed(c Convolution) Value {
 	side := func(n int) int { return (n-1)*max(c.Stride, 1) + c.Size - 2*c.Pad }
 	m := device.Image{Height: side(v.image.Height), Width: side(v.image.Width), Channels: c.Maps}
-	w := c.over(m)
-	v.b.need(c.Maps > 0 && c.Size > 0 && c.Stride >= 0 && c.Pad >= 0 && c.Pad < c.Size &&
-		w.Places() == v.places(), "Value.ConvTransposed", "maps, and a window that fits")
+	w, from := v.b.window(c, m, v.image.Channels, "Value.ConvTransposed")
+	v.b.need(c.Maps > 0 && from == v.image, "Value.ConvTransposed", "maps, and a window that fits")
 	return Value{v.b, v.b.transposed(v.n, device.Identity, w, v.image.Channels), m}
 }
 
@@ -25,11 +24,7 @@ func (v Value) MaxPool(c Convolution) Value { return v.pooled(c, true) }
 func (v Value) MeanPool(c Convolution) Value { return v.pooled(c, false) }
 
 func (v Value) pooled(c Convolution, most bool) Value {
-	w := c.over(v.image)
-	v.b.need(c.Size > 0 && c.Stride >= 0 && c.Pad >= 0 && c.Pad < c.Size && w.Places() > 0,
-		"Value.MaxPool", "a window that fits")
-	m := device.Image{Channels: v.image.Channels}
-	m.Height, m.Width = w.Grid()
+	w, m := v.b.window(c, v.image, v.image.Channels, "Value.MaxPool")
 	return Value{v.b, v.b.rowwise(pool{w, most}, v.n), m}
 }
 
@@ -66,34 +61,46 @@ func (v Value) Softmax() Value {
 
 // Attend returns, for every position of the queries v, the mean of values weighted by the softmax
 // of scaled products of query and keys, separately for each head. If causal, position p sees
-// positions 0 to p only.
-func (v Value) Attend(keys, values Value, heads int, causal bool) Value {
+// positions 0 to p only. If present is given, it has one number for each key, and no query sees keys
+// whose number is not positive: they are padding.
+func (v Value) Attend(keys, values Value, heads int, causal bool, present ...Value) Value {
 	width, wide := v.image.Channels, values.image.Channels
 	v.b.need(heads > 0 && width == keys.image.Channels && keys.places() == values.places() &&
 		width%heads == 0 && wide%heads == 0 && v.b == keys.b && v.b == values.b, "Value.Attend",
 		"keys as wide as queries, a value for each key, and widths that are multiples of heads")
+	from := []*node{v.n, keys.n, values.n}
+	for _, w := range present {
+		v.b.need(w.b == v.b && w.size() == keys.places() && !w.n.learns && len(present) == 1,
+			"Value.Attend", "one number without parameters for each key")
+		from = append(from, w.n)
+	}
 	u := &attentionUnit{v.places(), keys.places(), width, wide, heads, causal}
-	return v.wide(v.b.add(u, v.n, keys.n, values.n))
+	return v.wide(v.b.add(u, from...))
 }
 
 // Do applies an operation of the caller to rows of v and other values of the same record. The result
 // has one position.
 func (v Value) Do(op Op, others ...Value) Value {
+	v.b.need(op != nil, "Value.Do", "an operation")
 	from := []*node{v.n}
 	for _, w := range others {
 		v.b.need(v.b == w.b, "Value.Do", "values of one Build")
 		from = append(from, w.n)
 	}
 	n := v.b.rowwise(op, from...)
+	v.b.need(n.width > 0, "Value.Do", "an operation with results")
 	return Value{v.b, n, device.Image{Height: 1, Width: 1, Channels: n.width}}
 }
 
-// Frozen makes the parameters of the layer that computed v public: they are not trained. Call it at
-// once, before other operations read the value.
+// Frozen makes the parameters of the layer that computed v public: they are not trained. They come
+// from the seed of Build, and [Classifier.Frozen] returns them. Call it at once, before other
+// operations read the value or use its parameters.
 func (v Value) Frozen() Value {
-	v.n.frozen, v.n.learns = true, false
-	for _, f := range v.n.from {
-		v.n.learns = v.n.learns || f.learns
-	}
+	_, parameters := v.n.unit.(weighted)
+	uses := func(m *node) bool { return m.like == v.n }
+	v.b.need(parameters && v.n.like == nil && v.n.readers == 0 &&
+		!slices.ContainsFunc(v.b.nodes, uses), "Value.Frozen",
+		"the value of one layer with parameters, which nothing reads and no other layer shares yet")
+	v.n.frozen, v.n.learns = true, v.n.from[0].learns
 	return v
 }

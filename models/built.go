@@ -153,7 +153,7 @@ func (*reconstruction) forward(*pass, *node) {}
 // respect to the sums before the output function is mean − record.
 func (u *reconstruction) backward(t *pass, n *node) {
 	means := t.operand(n, 0)
-	u.layout.means(means)
+	u.layout.means(t.be, means)
 	t.pull(n, 0, func(delta device.Matrix) {
 		if u.output != device.Identity {
 			t.be.Apply(u.output, delta, means)
@@ -164,7 +164,9 @@ func (u *reconstruction) backward(t *pass, n *node) {
 		} else {
 			t.be.Sub(delta, means, t.operand(n, 1))
 		}
-		u.layout.dropMissing(delta, t.x.dense)
+		if u.layout != nil {
+			u.layout.dropMissing(t.be, delta, t.x.dense, t.keep(n, 2, 1))
+		}
 		if !n.from[0].over {
 			t.be.Apply(device.Identity, t.keep(n, 1, delta.Cols), delta)
 		}

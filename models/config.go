@@ -102,17 +102,8 @@ func (a Activation) MarshalText() ([]byte, error) { return activationNames.Marsh
 func (a *Activation) UnmarshalText(text []byte) error { return activationNames.Unmarshal(text, a) }
 
 func (a Activation) fn() device.Func {
-	switch a {
-	case LeakyReLU:
-		return device.LeakyReLU
-	case Tanh:
-		return device.Tanh
-	case Sigmoid:
-		return device.Sigmoid
-	case Softplus:
-		return device.Softplus
-	}
-	return device.ReLU
+	return map[Activation]device.Func{ReLU: device.ReLU, LeakyReLU: device.LeakyReLU,
+		Tanh: device.Tanh, Sigmoid: device.Sigmoid, Softplus: device.Softplus}[a]
 }
 
 // gain is the variance of the initial weights times the fan-in. This value keeps the scale of

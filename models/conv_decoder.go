@@ -208,12 +208,10 @@ var errState = errors.New("models: the state does not fit this decoder")
 // parameters.
 func (n *decoder) AppendState(dst []byte) []byte {
 	for _, b := range n.g.norms() {
+		moments := make([]float32, 2*b.channels)
+		n.be.Download(moments, b.running)
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(b.batches))
-		values := make([]float32, 2*b.channels)
-		n.be.Download(values, b.running)
-		for _, v := range values {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
-		}
+		dst, _ = binary.Append(dst, binary.LittleEndian, moments) // numbers have a fixed size
 	}
 	return dst
 }
@@ -223,32 +221,29 @@ func (n *decoder) AppendState(dst []byte) []byte {
 // Errors: an error for a state of another length, or with a moment that is not finite or a negative
 // number of batches.
 func (n *decoder) SetState(state []byte) error {
-	want := 0
-	for _, b := range n.g.norms() {
-		want += 8 + 8*b.channels
-	}
-	if len(state) != want {
+	norms := n.g.norms()
+	if _, want := n.g.sizes(); int64(len(state)) != want {
 		return fmt.Errorf("%w: it has %d bytes; want %d", errState, len(state), want)
 	}
-	restored := make([][]float32, 0, len(n.g.norms()))
-	counts := make([]int64, 0, len(n.g.norms()))
-	for _, b := range n.g.norms() {
-		counts = append(counts, int64(binary.LittleEndian.Uint64(state)))
-		values := make([]float32, 2*b.channels)
-		for i := range values {
-			values[i] = math.Float32frombits(binary.LittleEndian.Uint32(state[8+4*i:]))
-			if math.IsNaN(float64(values[i])) || math.IsInf(float64(values[i]), 0) {
-				return fmt.Errorf("%w: it has the moment %v; want a finite number", errState, values[i])
+	counts, moments := make([]int64, len(norms)), make([][]float32, len(norms))
+	for i, b := range norms {
+		moments[i] = make([]float32, 2*b.channels)
+		for _, part := range []any{&counts[i], moments[i]} {
+			size, _ := binary.Decode(state, binary.LittleEndian, part) // state is long enough
+			state = state[size:]
+		}
+		for _, v := range moments[i] {
+			if !(math.Abs(float64(v)) <= math.MaxFloat32) {
+				return fmt.Errorf("%w: it has the moment %v; want a finite number", errState, v)
 			}
 		}
-		if counts[len(counts)-1] < 0 {
-			return fmt.Errorf("%w: it has %d batches; want 0 or more", errState, counts[len(counts)-1])
+		if counts[i] < 0 {
+			return fmt.Errorf("%w: it has %d batches; want 0 or more", errState, counts[i])
 		}
-		restored, state = append(restored, values), state[8+4*len(values):]
 	}
-	for i, b := range n.g.norms() {
+	for i, b := range norms {
 		b.batches = counts[i]
-		n.be.Upload(b.running, restored[i])
+		n.be.Upload(b.running, moments[i])
 	}
 	return nil
 }

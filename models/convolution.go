@@ -29,20 +29,9 @@ func (u *convUnit) places(m device.Matrix) device.Matrix {
 }
 
 func (u *convUnit) forward(t *pass, n *node) {
-	x, y, w := t.operand(n, 0), u.places(t.value(n)), t.blocks[n.first]
-	if !convolve(t.be, u.window, false, x, w, y) {
-		u.lowerForward(t, x, w, t.value(n))
-	}
+	y := u.places(t.value(n))
+	t.convolve(u.window, false, t.operand(n, 0), t.blocks[n.first], y)
 	t.be.BiasApply(u.f, y, t.blocks[n.first+1])
-}
-
-func (u *convUnit) lowerForward(t *pass, x, w, y device.Matrix) {
-	for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, x.Rows)
-		patches := t.patches(u.window, hi-lo)
-		t.be.Im2Col(u.window, patches, x.RowRange(lo, hi))
-		t.be.Gemm(false, false, 1, patches, w, 0, u.places(y.RowRange(lo, hi)))
-	}
 }
 
 func (u *convUnit) backward(t *pass, n *node) {
@@ -52,9 +41,7 @@ func (u *convUnit) backward(t *pass, n *node) {
 
 // push sets dx to the derivative with respect to the operand, given the derivative before f.
 func (u *convUnit) push(t *pass, n *node, delta, dx device.Matrix) {
-	if !spread(t.be, u.window, true, u.places(delta), t.blocks[n.first], dx) {
-		u.inputGradient(t, n, delta, dx)
-	}
+	t.spread(u.window, true, u.places(delta), t.blocks[n.first], dx)
 }
 
 func (u *convUnit) back(t *pass, n *node, y, delta, dx device.Matrix, _ bool) {
@@ -65,18 +52,12 @@ func (u *convUnit) back(t *pass, n *node, y, delta, dx device.Matrix, _ bool) {
 }
 
 func (u *convUnit) tangent(t *pass, n *node, y, x, v device.Matrix) {
-	u.lowerForward(t, x, t.blocks[n.first], v)
+	t.lower(u.window, false, x, t.blocks[n.first], u.places(v))
 	t.be.Gradient(u.f, v, y)
 }
 
 func (u *convUnit) inputGradient(t *pass, n *node, delta, dx device.Matrix) {
-	w := t.blocks[n.first]
-	for lo, hi := 0, 0; lo < delta.Rows; lo = hi {
-		hi = chunkEnd(u.window, lo, delta.Rows)
-		patches := t.patches(u.window, hi-lo)
-		t.be.Gemm(false, true, 1, u.places(delta.RowRange(lo, hi)), w, 0, patches)
-		t.be.Col2Im(u.window, dx.RowRange(lo, hi), patches)
-	}
+	t.raise(u.window, true, u.places(delta), t.blocks[n.first], dx)
 }
 
 func (u *convUnit) uses(t *pass, n *node, list []use) []use {
@@ -84,20 +65,44 @@ func (u *convUnit) uses(t *pass, n *node, list []use) []use {
 		a: t.operand(n, 0), d: u.places(t.delta(n)), lower: lowerA, window: u.window})
 }
 
-// convolve, spread and addConvolved call the methods of the same name if the backend is a
-// [device.Convolver]. Otherwise they return false.
-func convolve(be device.Backend, w device.Window, transW bool, src, weights,
-	dst device.Matrix) bool {
-	c, ok := be.(device.Convolver)
-	return ok && c.Convolve(w, transW, src, weights, dst)
+// convolve sets dst to the patches of images times w or, if trans, its transpose.
+func (t *pass) convolve(win device.Window, trans bool, images, w, dst device.Matrix) {
+	if c, ok := t.be.(device.Convolver); !ok || !c.Convolve(win, trans, images, w, dst) {
+		t.lower(win, trans, images, w, dst)
+	}
 }
 
-func spread(be device.Backend, w device.Window, transW bool, src, weights,
-	dst device.Matrix) bool {
-	c, ok := be.(device.Convolver)
-	return ok && c.Spread(w, transW, src, weights, dst)
+// lower is convolve with patches in memory.
+func (t *pass) lower(win device.Window, trans bool, images, w, dst device.Matrix) {
+	places := win.Places()
+	for lo, hi := 0, 0; lo < images.Rows; lo = hi {
+		hi = chunkEnd(win, lo, images.Rows)
+		patches := t.patches(win, hi-lo)
+		t.be.Im2Col(win, patches, images.RowRange(lo, hi))
+		t.be.Gemm(false, trans, 1, patches, w, 0, dst.RowRange(lo*places, hi*places))
+	}
 }
 
+// spread sets images to the sums of patches x·w or, if trans, x·wᵀ: the transpose of convolve.
+func (t *pass) spread(win device.Window, trans bool, x, w, images device.Matrix) {
+	if c, ok := t.be.(device.Convolver); !ok || !c.Spread(win, trans, x, w, images) {
+		t.raise(win, trans, x, w, images)
+	}
+}
+
+// raise is spread with patches in memory.
+func (t *pass) raise(win device.Window, trans bool, x, w, images device.Matrix) {
+	places := win.Places()
+	for lo, hi := 0, 0; lo < images.Rows; lo = hi {
+		hi = chunkEnd(win, lo, images.Rows)
+		patches := t.patches(win, hi-lo)
+		t.be.Gemm(false, trans, 1, x.RowRange(lo*places, hi*places), w, 0, patches)
+		t.be.Col2Im(win, images.RowRange(lo, hi), patches)
+	}
+}
+
+// addConvolved calls the method of the same name if the backend is a [device.Convolver]. Otherwise
+// it returns false.
 func addConvolved(be device.Backend, w device.Window, transposed bool, images, m,
 	dst device.Matrix) bool {
 	c, ok := be.(device.Convolver)
@@ -140,31 +145,15 @@ func (u *transposedUnit) pixels(m device.Matrix) device.Matrix {
 }
 
 func (u *transposedUnit) forward(t *pass, n *node) {
-	x, y, w := t.operand(n, 0), t.value(n), t.blocks[n.first]
-	if !spread(t.be, u.window, false, u.places(x), w, y) {
-		for lo, hi := 0, 0; lo < x.Rows; lo = hi {
-			hi = chunkEnd(u.window, lo, x.Rows)
-			patches := t.patches(u.window, hi-lo)
-			t.be.Gemm(false, false, 1, u.places(x.RowRange(lo, hi)), w, 0, patches)
-			t.be.Col2Im(u.window, y.RowRange(lo, hi), patches)
-		}
-	}
+	y := t.value(n)
+	t.spread(u.window, false, u.places(t.operand(n, 0)), t.blocks[n.first], y)
 	t.be.BiasApply(u.f, u.pixels(y), t.blocks[n.first+1])
 }
 
 func (u *transposedUnit) backward(t *pass, n *node) {
-	delta, w := t.delta(n), t.blocks[n.first]
-	t.be.Gradient(u.f, delta, t.value(n))
+	t.be.Gradient(u.f, t.delta(n), t.value(n))
 	t.pull(n, 0, func(dx device.Matrix) {
-		if convolve(t.be, u.window, true, delta, w, u.places(dx)) {
-			return
-		}
-		for lo, hi := 0, 0; lo < dx.Rows; lo = hi {
-			hi = chunkEnd(u.window, lo, dx.Rows)
-			patches := t.patches(u.window, hi-lo)
-			t.be.Im2Col(u.window, patches, delta.RowRange(lo, hi))
-			t.be.Gemm(false, true, 1, patches, w, 0, u.places(dx.RowRange(lo, hi)))
-		}
+		t.convolve(u.window, true, t.delta(n), t.blocks[n.first], u.places(dx))
 	})
 }
 

@@ -39,8 +39,8 @@ func newChains(be device.Backend, a RBM, l *layout, visible int, seed uint64) *c
 	be.Fill(k.hidden, 1)
 	be.Fill(k.state, float32(a.VisibleBias))
 	if l != nil {
-		l.compete(k.state, k.column)
-		l.means(k.state)
+		l.compete(be, k.state, k.column)
+		l.means(be, k.state)
 	} else {
 		be.Apply(device.Sigmoid, k.state, k.state)
 	}

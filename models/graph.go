@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // A unit is one operation of a network: it turns one row of numbers of each operand into a row of
@@ -70,6 +71,7 @@ type sketch struct {
 	prefix string  // of the names of parameters
 	count  int     // number of units since the prefix was set
 	gain   float64 // for initial weights
+	closed bool    // the graph is complete
 }
 
 func newSketch(prefix string) *sketch {
@@ -80,6 +82,9 @@ func newSketch(prefix string) *sketch {
 func (g *sketch) input(width int) *node { return g.append(&node{width: width}) }
 
 func (g *sketch) append(n *node) *node {
+	if g.closed {
+		panic(param.New("models.Value", "a value of another Build", "values of a Build that goes on"))
+	}
 	n.id = len(g.nodes)
 	g.nodes = append(g.nodes, n)
 	return n
@@ -124,6 +129,7 @@ func readsSets(u unit, k int) bool {
 
 // done numbers nodes and parameters. Frozen parameters come last.
 func (g *sketch) done() *graph {
+	g.closed = true
 	for _, frozen := range []bool{false, true} {
 		for id, n := range g.nodes {
 			n.id = id

@@ -97,48 +97,47 @@ func newHeadUnit(heads []Head) *headUnit {
 
 func (u *headUnit) out() int { return u.width }
 
-func (k HeadKind) fn() device.Func {
-	switch k {
-	case SigmoidHead:
-		return device.Sigmoid
-	case TanhHead:
-		return device.Tanh
-	}
-	return device.Identity
-}
-
 func (u *headUnit) forward(t *pass, n *node) {
 	t.be.Apply(device.Identity, t.value(n), t.operand(n, 0))
 	u.apply(t.be, t.value(n))
 }
 
-// apply applies the heads to y, in place.
-func (u *headUnit) apply(be device.Backend, y device.Matrix) {
+// headFuncs are the functions of heads whose coordinates are independent.
+var headFuncs = map[HeadKind]device.Func{SigmoidHead: device.Sigmoid, TanhHead: device.Tanh}
+
+// each calls do with every head that changes its coordinates, which are columns lo to hi−1.
+func (u *headUnit) each(do func(k HeadKind, lo, hi int)) {
 	lo := 0
 	for _, h := range u.heads {
-		part := y.Slice(0, y.Rows, lo, lo+h.Width)
-		switch h.Out {
-		case SoftmaxHead:
-			be.Softmax(part)
-		case SigmoidHead, TanhHead:
-			be.Apply(h.Out.fn(), part, part)
+		if h.Out != Linear {
+			do(h.Out, lo, lo+h.Width)
 		}
 		lo += h.Width
 	}
 }
 
-func (u *headUnit) backward(t *pass, n *node) {
-	y, delta, lo := t.value(n), t.delta(n), 0
-	for _, h := range u.heads {
-		out, d := y.Slice(0, y.Rows, lo, lo+h.Width), delta.Slice(0, delta.Rows, lo, lo+h.Width)
-		switch h.Out {
-		case SoftmaxHead:
-			t.softmaxGradient(out, d)
-		case SigmoidHead, TanhHead:
-			t.be.Gradient(h.Out.fn(), d, out)
+// apply applies the heads to y, in place.
+func (u *headUnit) apply(be device.Backend, y device.Matrix) {
+	u.each(func(k HeadKind, lo, hi int) {
+		part := y.Slice(0, y.Rows, lo, hi)
+		if k == SoftmaxHead {
+			be.Softmax(part)
+		} else {
+			be.Apply(headFuncs[k], part, part)
 		}
-		lo += h.Width
-	}
+	})
+}
+
+func (u *headUnit) backward(t *pass, n *node) {
+	y, delta := t.value(n), t.delta(n)
+	u.each(func(k HeadKind, lo, hi int) {
+		out, d := y.Slice(0, y.Rows, lo, hi), delta.Slice(0, delta.Rows, lo, hi)
+		if k == SoftmaxHead {
+			t.softmaxGradient(out, d)
+		} else {
+			t.be.Gradient(headFuncs[k], d, out)
+		}
+	})
 	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
 }
 

@@ -19,7 +19,7 @@ func UnmarshalDensity(data []byte, others ...DensityArchitecture) (DensityArchit
 // it allocates memory. Both saturate at math.MaxInt64. A user-defined architecture may have the
 // same method.
 func (a VAE) Size(v Visible) (params, state int64) {
-	g, _, _ := a.sketch(nil, v)
+	g, _, _ := a.sketch(v)
 	return g.size(), 0
 }
 

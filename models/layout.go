@@ -59,14 +59,12 @@ func (v Visible) output() device.Func {
 
 // layout turns the sums of a last layer into the means of a record in blocks, and means into draws.
 type layout struct {
-	be     device.Backend
 	blocks []Block
 	heads  *headUnit
-	column device.Matrix // scratch of training
 }
 
 // newLayout returns the layout of v's blocks, or nil if there are none.
-func newLayout(be device.Backend, v Visible) *layout {
+func newLayout(v Visible) *layout {
 	if len(v.Blocks) == 0 {
 		return nil
 	}
@@ -86,13 +84,13 @@ func newLayout(be device.Backend, v Visible) *layout {
 			heads = append(heads, Head{Width: b.Width, Out: number})
 		}
 	}
-	return &layout{be: be, blocks: v.Blocks, heads: newHeadUnit(heads)}
+	return &layout{v.Blocks, newHeadUnit(heads)}
 }
 
-// means turns sums into means in place. It is safe for concurrent use.
-func (l *layout) means(sums device.Matrix) {
+// means turns sums into means in place.
+func (l *layout) means(be device.Backend, sums device.Matrix) {
 	if l != nil && sums.Rows > 0 {
-		l.heads.apply(l.be, sums)
+		l.heads.apply(be, sums)
 	}
 }
 
@@ -105,32 +103,20 @@ func (l *layout) each(f func(b Block, lo int)) {
 	}
 }
 
-// room returns a column of n rows.
-func (l *layout) room(rows int) device.Matrix {
-	if l.column.Rows < rows {
-		l.column = l.be.New(roomFor(rows), 1)
-	}
-	return l.column.RowRange(0, rows)
-}
-
 // dropMissing multiplies the derivatives with respect to numbers by 1 − missing indicator. The
 // reason: the likelihood of a record is the likelihood of its missing indicators times the
-// likelihood of the numbers that are present.
-func (l *layout) dropMissing(delta, x device.Matrix) {
-	if l == nil || delta.Rows == 0 {
-		return
-	}
-	present := l.room(delta.Rows)
+// likelihood of the numbers that are present. present is scratch, a column.
+func (l *layout) dropMissing(be device.Backend, delta, x, present device.Matrix) {
 	l.each(func(b Block, lo int) {
 		if !b.Missing {
 			return
 		}
 		last := lo + b.numbers()
-		l.be.Fill(present, 1)
-		l.be.Axpy(-1, x.Slice(0, x.Rows, last, last+1), present)
+		be.Fill(present, 1)
+		be.Axpy(-1, x.Slice(0, x.Rows, last, last+1), present)
 		for j := lo; j < last; j++ {
 			d := delta.Slice(0, delta.Rows, j, j+1)
-			l.be.Mul(d, d, present)
+			be.Mul(d, d, present)
 		}
 	})
 }
@@ -139,15 +125,15 @@ func (l *layout) dropMissing(delta, x device.Matrix) {
 // missing indicator. The mean of the indicator is then the probability of the state "missing" among
 // all states of the block. The other states are the choices of zeros and ones for the numbers.
 // column is scratch with as many rows as sums.
-func (l *layout) compete(sums, column device.Matrix) {
+func (l *layout) compete(be device.Backend, sums, column device.Matrix) {
 	l.each(func(b Block, lo int) {
 		if !b.Missing {
 			return
 		}
 		last := lo + b.numbers()
 		for j := lo; j < last; j++ {
-			l.be.Apply(device.Softplus, column, sums.Slice(0, sums.Rows, j, j+1))
-			l.be.Axpy(-1, column, sums.Slice(0, sums.Rows, last, last+1))
+			be.Apply(device.Softplus, column, sums.Slice(0, sums.Rows, j, j+1))
+			be.Axpy(-1, column, sums.Slice(0, sums.Rows, last, last+1))
 		}
 	})
 }

@@ -90,6 +90,10 @@ func (n *Classifier) Replica(be device.Backend) Network {
 	return &Classifier{hiddenClassifier: &hiddenClassifier{&classifier{n.replica(be), n.classes}}}
 }
 
+// Frozen returns the parameters of frozen layers (see [Value.Frozen]), which are public and are not
+// among Params. Writing them changes the network and its replicas.
+func (n *Classifier) Frozen() device.Params { return n.fixed }
+
 // Classes returns the number of classes.
 func (n *Classifier) Classes() int { return n.classes }
 

@@ -33,7 +33,6 @@ func (p pool) share() float32 { return 1 / float32(p.window.Size*p.window.Size) 
 
 func (p pool) Forward(y []float32, _ uint64, x ...[]float32) {
 	if !p.most {
-		clear(y)
 		p.visit(func(i, j, n int) { addMultiple(y[i:i+n], x[0][j:j+n], p.share()) })
 		return
 	}
@@ -175,7 +174,6 @@ func (d dropout) visit(key uint64, n int, f func(i int, keep float32)) {
 }
 
 func (d dropout) Forward(y []float32, key uint64, x ...[]float32) {
-	clear(y)
 	d.visit(key, len(y), func(i int, keep float32) { y[i] = keep * x[0][i] })
 }
 

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -70,15 +71,8 @@ func (a RBM) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 }
 
 func (a RBM) withDefaults() RBM {
-	if a.Sweeps == 0 {
-		a.Sweeps = 1
-	}
-	if a.SampleSweeps == 0 {
-		a.SampleSweeps = 200
-	}
-	if a.WeightStd == 0 {
-		a.WeightStd = 0.01
-	}
+	a.Sweeps, a.SampleSweeps = cmp.Or(a.Sweeps, 1), cmp.Or(a.SampleSweeps, 200)
+	a.WeightStd = cmp.Or(a.WeightStd, 0.01)
 	return a
 }
 
@@ -114,7 +108,7 @@ type rbmState struct {
 }
 
 func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
-	n := &rbm{rbmState: &rbmState{arch: a, visible: v, layout: newLayout(be, v), be: be,
+	n := &rbm{rbmState: &rbmState{arch: a, visible: v, layout: newLayout(v), be: be,
 		stage: newStaging(be)}}
 	n.params = device.NewParams(be,
 		device.Shape{Name: "weight", Rows: v.Dim, Cols: a.Hidden},
@@ -206,8 +200,8 @@ func (n *rbm) meanVisible(h, v, column device.Matrix) {
 		return
 	}
 	n.be.BiasApply(device.Identity, v, n.b)
-	n.layout.compete(v, column)
-	n.layout.means(v)
+	n.layout.compete(n.be, v, column)
+	n.layout.means(n.be, v)
 }
 
 // visibleTimes sets dst = V·m.
@@ -217,6 +211,15 @@ func (n *rbm) visibleTimes(m, dst device.Matrix) {
 		return
 	}
 	n.be.Gemm(false, false, 1, n.x.dense, m, 0, dst)
+}
+
+// visibleNorms sets dst to the squared norms of the records.
+func (n *rbm) visibleNorms(dst []float64) {
+	if n.x.sparse != nil {
+		sparseSquaredNorms(dst, n.x.sparse)
+		return
+	}
+	n.be.RowSquaredNorms(dst, n.x.dense)
 }
 
 // SquaredNorms sets dst to ‖N′ − v′h′ᵀ‖² = ‖v′‖²‖h′‖² − 2 v′ᵀN′h′ + ‖N′‖², plus a bound of the
@@ -234,11 +237,7 @@ func (n *rbm) SquaredNorms(dst []float64) {
 	}
 	k, vv, hh := n.chains, n.vv[:n.rows], n.hh[:n.rows]
 	h, work := n.hidden.RowRange(0, n.rows), n.work.RowRange(0, n.rows)
-	if n.x.sparse != nil {
-		sparseSquaredNorms(vv, n.x.sparse)
-	} else {
-		n.be.RowSquaredNorms(vv, n.x.dense)
-	}
+	n.visibleNorms(vv)
 	n.be.RowSquaredNorms(hh, h)
 	n.visibleTimes(k.inner, work)
 	n.be.BiasApply(device.Identity, work, k.border)

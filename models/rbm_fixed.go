@@ -56,11 +56,7 @@ func (n *rbm) AddFixedSum(dst device.Fixed, weights []float32) {
 	}
 	n.dropNonFinite(weights)
 	vv := n.vv[:n.rows]
-	if n.x.sparse != nil {
-		sparseSquaredNorms(vv, n.x.sparse)
-	} else {
-		n.be.RowSquaredNorms(vv, n.x.dense)
-	}
+	n.visibleNorms(vv)
 	for i, w := range weights[:n.rows] {
 		// Hidden units are at most 1, so no element of v′h′ᵀ exceeds ‖v′‖.
 		w = within(w, math.Sqrt(vv[i]+1), dst.Limit)

@@ -33,7 +33,9 @@ func (u *latentUnit) memory(t *pass, n *node) (eps, squashed, std device.Matrix)
 
 func (u *latentUnit) forward(t *pass, n *node) {
 	eps, squashed, std := u.memory(t, n)
-	t.drawNormals(eps, u.salt)
+	if t.drawNormals(eps, u.salt); !t.trains {
+		t.be.Fill(eps, 0) // predictions use the mean
+	}
 	mean, raw := u.head(t.operand(n, 0))
 	z := t.value(n)
 	t.be.Fill(squashed, 0)
@@ -50,7 +52,7 @@ func (t *pass) drawNormals(dst device.Matrix, salt uint64) {
 	l := dst.Cols
 	t.host = grow(t.host, t.rows*l)
 	for i := range t.rows {
-		keyedNormals(t.host[i*l:(i+1)*l], t.key(i)+golden*salt)
+		keyedNormals(t.host[i*l:(i+1)*l], t.key(i)^salt<<32)
 	}
 	t.be.Upload(dst, t.host)
 }

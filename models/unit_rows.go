@@ -1,6 +1,10 @@
 package models
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+)
 
 // An Op is an operation without parameters that computes each record's row from rows of the same
 // record. It is called for one record at a time, in any order and on several cores, and must keep
@@ -8,7 +12,8 @@ import "github.com/seed7ba64551/privgen/device"
 type Op interface {
 	// Out returns the number of results, given the numbers of the operands.
 	Out(widths ...int) int
-	// Forward sets y. The key is uniformly random, for randomness that belongs to the record.
+	// Forward sets y, which is 0 at first. It must not change x, nor keep it. The key is uniformly
+	// random, for randomness that belongs to the record.
 	Forward(y []float32, key uint64, x ...[]float32)
 	// Backward adds to dx[k] the derivative of the loss with respect to x[k], where dy is its
 	// derivative with respect to y.
@@ -40,7 +45,7 @@ func (t *pass) each(n *node, do func(i int, key uint64, x [][]float32)) {
 	piece := func(p int) {
 		x := make([][]float32, len(n.from))
 		for i := p * rowsOfPiece; i < min((p+1)*rowsOfPiece, t.rows); i++ {
-			do(i, mix(t.key(i)+golden*uint64(n.id)), x)
+			do(i, mix(mix(t.key(i))+golden*uint64(n.id)), x)
 		}
 	}
 	pieces := (t.rows + rowsOfPiece - 1) / rowsOfPiece
@@ -76,6 +81,7 @@ func (u *rowUnit) forward(t *pass, n *node) {
 	y, from := toHost(t.be, t.value(n), nil), t.hosts(n)
 	t.each(n, func(i int, key uint64, x [][]float32) {
 		setRows(x, from, i)
+		clear(y.Row(i)) // of another record
 		u.op.Forward(y.Row(i), key, x...)
 	})
 	t.upload(t.value(n), y)
@@ -91,10 +97,15 @@ func (t *pass) upload(dst, m device.Matrix) {
 func (u *rowUnit) backward(t *pass, n *node) {
 	y, dy, from := toHost(t.be, t.value(n), nil), toHost(t.be, t.delta(n), nil), t.hosts(n)
 	var to, host []device.Matrix
-	for k := range n.from {
+	for k, f := range n.from {
+		if j := slices.Index(n.from, f); j < k { // derivatives of the same value are added up
+			to, host = append(to, to[j]), append(host, host[j])
+			continue
+		}
 		dst := t.zeroed(n, k)
 		if dst.Rows == 0 { // nothing depends on this derivative
 			dst = t.keep(n, 1+k, from[k].Cols)
+			t.be.Fill(dst, 0)
 		}
 		to, host = append(to, dst), append(host, toHost(t.be, dst, nil))
 	}

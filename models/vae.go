@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -60,14 +61,6 @@ func (a VAE) New(be device.Backend, v Visible, seed uint64) (Density, error) {
 	return newVAE(a, be, v, seed), nil
 }
 
-// klWeight returns β.
-func (a VAE) klWeight() float64 {
-	if a.KLWeight == 0 {
-		return 1
-	}
-	return a.KLWeight
-}
-
 type vae struct{ *vaeState }
 
 type vaeState struct {
@@ -79,23 +72,23 @@ type vaeState struct {
 }
 
 // sketch returns the computation: encoder, draw of the latent variables, decoder, loss.
-func (a VAE) sketch(be device.Backend, v Visible) (g *graph, latent *node, l *layout) {
+func (a VAE) sketch(v Visible) (g *graph, latent *node, l *layout) {
 	s := newSketch("encoder")
 	x := s.input(v.Dim)
 	h := s.dense(a.Activation.hidden(s, x, a.Hidden), device.Identity, 2*a.Latent)
-	latent = s.add(&latentUnit{latent: a.Latent, beta: a.klWeight()}, h)
+	latent = s.add(&latentUnit{latent: a.Latent, beta: cmp.Or(a.KLWeight, 1)}, h)
 	s.prefix, s.count = "decoder", 0
 	widths := slices.Clone(a.Hidden)
 	slices.Reverse(widths)
 	sums := s.dense(a.Activation.hidden(s, latent, widths), v.output(), v.Dim)
 	sums.unit.(*denseUnit).slope = device.Identity // the loss states the derivative before the output
-	l = newLayout(be, v)
+	l = newLayout(v)
 	s.end(&reconstruction{visible: v, layout: l}, sums, x)
 	return s.done(), latent, l
 }
 
 func newVAE(a VAE, be device.Backend, v Visible, seed uint64) *vae {
-	g, latent, l := a.sketch(be, v)
+	g, latent, l := a.sketch(v)
 	rng := rand.New(rand.NewPCG(seed, 0x766165))
 	n := &vae{&vaeState{built: newBuilt(be, g, newWeights(be, g, rng)), arch: a, visible: v, layout: l,
 		latent: latent}}
@@ -115,11 +108,9 @@ func (n *vae) Replica(be device.Backend) Network {
 	if !alike(be, n.be) {
 		return nil
 	}
-	r := &vaeState{arch: n.arch, visible: n.visible, built: &built{weights: new(weights), be: be}}
-	r.g, r.latent, r.layout = n.arch.sketch(be, n.visible)
-	r.bind(n.params)
-	r.tape = newPass(be, r.g, r.weights)
-	return &vae{r}
+	r := *n.vaeState
+	r.built = n.replica(be)
+	return &vae{&r}
 }
 
 // spread gives the decoder's first hidden layer standard Gaussian biases. With zero biases the kink
@@ -163,7 +154,7 @@ func (n *vae) sampleBlock(t *tape, rng *rand.Rand, dst device.Matrix) {
 		t.dst = dst
 	}
 	t.forward(n.latent.id+1, out.id+1)
-	n.layout.means(t.value(out))
+	n.layout.means(n.be, t.value(out))
 	if !direct {
 		downloadRows(n.be, dst, t.value(out))
 	}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"math"
@@ -94,7 +95,7 @@ func (r referenceVAE) loss(p []float64, i int) float64 {
 	}
 	out := stack64(p, stackLen(enc), dec, a.Activation, z)
 	if r.n.visible.Blocks != nil {
-		return a.klWeight()*kl + mixedLoss64(r.n.visible, out, x)
+		return cmp.Or(a.KLWeight, 1)*kl + mixedLoss64(r.n.visible, out, x)
 	}
 	rec := 0.0
 	for j, o := range out {
@@ -104,7 +105,7 @@ func (r referenceVAE) loss(p []float64, i int) float64 {
 			rec += math.Log1p(math.Exp(-math.Abs(o))) + max(o, 0) - x[j]*o
 		}
 	}
-	return a.klWeight()*kl + rec
+	return cmp.Or(a.KLWeight, 1)*kl + rec
 }
 
 func rowsOf(b device.Batch) [][]float32 {

@@ -138,6 +138,19 @@ func TestNetworksAgree(t *testing.T) {
 		"mlp": {func(b device.Backend) (models.Network, error) {
 			return models.MLP{Hidden: []int{12}, Activation: models.Softplus}.Classifier(b, 30, 4, 1)
 		}, func(r *rand.Rand) device.Batch { return someRows(r, 50, 30, 4) }},
+		"built": {func(b device.Backend) (models.Network, error) {
+			return models.Build(b, 30, 1, func(x models.Value) models.Loss {
+				h := x.Columns(0, 20).Embed(2, 4).Shape(4, 5, 4)
+				h = h.Conv(models.Convolution{Maps: 4, Size: 2}).GroupNorm(2).Apply(device.Softplus)
+				h = h.MaxPool(models.Convolution{Size: 2}).Dropout(.2).LayerNorm()
+				a := h.Dense(4)
+				h = h.Plus(a.Attend(h.Like(a), h, 2, true)).Plus(h.Dense(4).Frozen().Times(h))
+				h = h.Mean().Concat(x.Columns(20, 30).Shape(1, 5, 2).GRU(3).Mean())
+				h = h.Dense(8).Latent(.1).Shape(2, 2, 1)
+				h = h.ConvTransposed(models.Convolution{Maps: 2, Size: 2, Stride: 2}).Softmax()
+				return h.RMSNorm().Shape(1, 1, 32).Scale(2).Dense(4).CrossEntropy()
+			})
+		}, func(r *rand.Rand) device.Batch { return someRows(r, 19, 30, 4) }},
 		"cnn": {func(b device.Backend) (models.Network, error) {
 			return smallCNN.Classifier(b, 60, 3, 1)
 		},

@@ -1,0 +1,270 @@
+package modelstest_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/models/modelstest"
+)
+
+// batch returns random records of eight coordinates, with labels and keys.
+func batch(rows int, seed uint64) device.Batch {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, 8, make([]float32, rows*8))}
+	for i := range b.Dense.Data {
+		b.Dense.Data[i] = rng.Float32()
+	}
+	for range rows {
+		b.Keys, b.Labels = append(b.Keys, rng.Uint64()), append(b.Labels, int32(rng.IntN(2)))
+	}
+	return b
+}
+
+func build(t testing.TB, compute func(x models.Value) models.Loss) *models.Classifier {
+	t.Helper()
+	net, err := models.Build(device.CPU(), 8, 5, compute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
+func autoencoder(x models.Value) models.Loss {
+	z := x.Dense(5).Apply(device.Tanh).Dense(4).Latent(.5)
+	return z.Dense(5).Apply(device.Softplus).Dense(8).Likelihood(models.Bernoulli, x)
+}
+
+// faulty is a network with a fault in its gradients.
+type faulty struct {
+	*models.Classifier
+	fault string
+	calls int
+	other *models.Classifier // whose gradients are used instead, if it is given
+}
+
+type faultyGradients struct {
+	models.FixedBlockGradients
+	n *faulty
+	b device.Batch
+}
+
+func (n *faulty) Gradients(b device.Batch) models.Gradients {
+	n.calls++
+	changed := b
+	if b.Rows > 0 {
+		changed.Dense = device.HostMatrix(b.Rows, 8, slices.Clone(b.Dense.Data))
+	}
+	x := changed.Dense
+	switch {
+	case n.fault == "adds the next record" && b.Rows > 1:
+		x.Row(0)[0] += 1e-3 * x.Row(1)[0]
+	case n.fault == "draws by position":
+		changed.Keys = nil
+	case n.fault == "draws anew each time" && b.Rows > 0:
+		changed.Keys = slices.Clone(b.Keys)
+		changed.Keys[0] += rand.Uint64()
+	case n.fault == "subtracts the mean of the batch":
+		for j := range x.Cols {
+			mean := float32(0)
+			for i := range b.Rows {
+				mean += x.Row(i)[j] / float32(b.Rows)
+			}
+			for i := range b.Rows {
+				x.Row(i)[j] -= mean
+			}
+		}
+	case n.fault == "takes another path for large batches" && b.Rows > 16:
+		x.Row(0)[0] *= 1.01
+	case n.fault == "moves its parameters":
+		n.Params().Flat.Data[0] += 1e-6
+	case n.fault == "panics for an infinite number":
+		for _, v := range x.Data {
+			if math.IsInf(float64(v), 1) {
+				panic("infinite")
+			}
+		}
+	}
+	g := n.Classifier.Gradients(changed).(models.FixedBlockGradients)
+	if n.other != nil {
+		g = n.other.Gradients(changed).(models.FixedBlockGradients)
+	}
+	return &faultyGradients{g, n, b}
+}
+
+func (n *faulty) Replica(be device.Backend) models.Network {
+	if n.fault != "has other replicas" {
+		return nil
+	}
+	r := n.Classifier.Replica(be).(*models.Classifier)
+	p := device.NewParams(be, r.Params().Shapes...)
+	r.Bind(p)
+	p.Flat.Data[0]++
+	return r
+}
+
+func (g *faultyGradients) Losses(dst []float64) {
+	of := models.Gradients(g.FixedBlockGradients)
+	if g.n.other != nil {
+		of = g.n.Classifier.Gradients(g.b)
+	}
+	of.(interface{ Losses([]float64) }).Losses(dst)
+}
+
+func (g *faultyGradients) SquaredNorms(dst []float64) {
+	g.FixedBlockGradients.SquaredNorms(dst)
+	for i := range dst {
+		switch {
+		case g.n.fault == "states norms that are a little too small":
+			dst[i] *= .999
+		case g.n.fault == "forgets the bias in norms":
+			one := make([][]float64, g.n.Params().Blocks())
+			for k := range one {
+				one[k] = make([]float64, len(dst))
+			}
+			g.BlockSquaredNorms(one)
+			dst[i] -= one[1][i]
+		case g.n.fault == "counts its calls" && g.n.calls > 12:
+			dst[i] *= 1 + 1/float64(g.n.calls)
+		case g.n.fault == "states a norm for NaN" && dst[i] != dst[i]:
+			dst[i] = 1
+		}
+	}
+}
+
+func (g *faultyGradients) BlockSquaredNorms(dst [][]float64) {
+	g.FixedBlockGradients.BlockSquaredNorms(dst)
+	if g.n.fault == "states no norm for a block" {
+		clear(dst[2])
+	}
+}
+
+func (g *faultyGradients) AddBlockSums(dst device.Params, w [][]float32) {
+	if g.n.fault == "has one weight for all blocks" {
+		w = slices.Repeat(w[1:2], len(w))
+	}
+	g.FixedBlockGradients.AddBlockSums(dst, w)
+}
+
+func (g *faultyGradients) AddWeightedSum(dst device.Params, w []float32) {
+	w = slices.Clone(w)
+	for i, v := range w {
+		switch {
+		case g.n.fault == "adds records of weight 0" && v == 0:
+			w[i] = 1e-3
+		case g.n.fault == "adds means of the batch":
+			w[i] /= float32(len(w))
+		case g.n.fault == "has the wrong sign":
+			w[i] = -v
+		case g.n.fault == "drops negative weights":
+			w[i] = max(v, 0)
+		}
+	}
+	if g.n.fault == "sets sums" {
+		device.CPU().Fill(dst.Flat, 0)
+	}
+	before := slices.Clone(dst.Flat.Data)
+	g.FixedBlockGradients.AddWeightedSum(dst, w)
+	switch {
+	case g.n.fault == "forgets a bias":
+		copy(dst.Block(1).Data, before[len(dst.Block(0).Data):])
+	case g.n.fault == "adds to an empty batch" && len(w) == 0:
+		dst.Flat.Data[0]++
+	}
+}
+
+func (g *faultyGradients) AddFixedSum(dst device.Fixed, w []float32) {
+	if g.n.fault == "has other weights in fixed point" {
+		w = slices.Clone(w)
+		for i := range w {
+			w[i] = device.Odd(w[i] * 1.01)
+		}
+	}
+	g.FixedBlockGradients.AddFixedSum(dst, w)
+	if g.n.fault == "rounds a batch" && len(w) > 1 {
+		dst.Units[0]++
+	}
+}
+
+func (g *faultyGradients) FixedForm() models.FixedForm {
+	form := g.FixedBlockGradients.FixedForm()
+	if g.n.fault == "has a form for each batch" {
+		form.Terms += g.b.Rows
+	}
+	return form
+}
+
+// faultsOfNetworks are faults of an autoencoder, and what is said about them.
+var faultsOfNetworks = map[string]string{
+	"": "", "adds the next record": "norm of record 0 depends on the other",
+	"draws by position": "depends", "draws anew each time": "random",
+	"subtracts the mean of the batch":          "depends on the other",
+	"takes another path for large batches":     "a batch of",
+	"moves its parameters":                     "depend",
+	"panics for an infinite number":            "panics",
+	"has other replicas":                       "replicas",
+	"states norms that are a little too small": "states the norm",
+	"forgets the bias in norms":                "states the norm",
+	"counts its calls":                         "depends",
+	"states a norm for NaN":                    "a record with the number NaN states",
+	"states no norm for a block":               "block", "has one weight for all blocks": "block",
+	"adds records of weight 0": "sums", "adds means of the batch": "sums", "sets sums": "sums",
+	"drops negative weights": "sums",
+	"has the wrong sign":     "slope", "forgets a bias": "slope",
+	"adds to an empty batch":           "empty",
+	"has other weights in fixed point": "moves a sum",
+	"rounds a batch":                   "fixed point", "has a form for each batch": "fixed point",
+}
+
+// TestFaultsOfNetworks: each of these faults is found, and one sentence says what is wrong.
+func TestFaultsOfNetworks(t *testing.T) {
+	for fault, want := range faultsOfNetworks {
+		var l listener
+		modelstest.Network(&l, &faulty{Classifier: build(t, autoencoder), fault: fault}, batch(9, 3))
+		if said := strings.Join(l.said, "\n"); (said == "") != (fault == "") || !strings.Contains(said, want) {
+			t.Errorf("a network that %s: %q, want %q", fault, said, want)
+		}
+	}
+}
+
+// TestForgottenPosition: in one network a layer is used twice. The gradients of another one, with
+// the same numbers, lack one of the uses.
+func TestForgottenPosition(t *testing.T) {
+	twice := build(t, func(x models.Value) models.Loss {
+		h := x.Dense(8)
+		return h.Apply(device.Tanh).Like(h).Dense(2).CrossEntropy()
+	})
+	once := build(t, func(x models.Value) models.Loss {
+		return x.Dense(8).Apply(device.Tanh).Dense(8).Frozen().Dense(2).CrossEntropy()
+	})
+	once.Bind(twice.Params())
+	p, q := twice.Params(), once.Frozen()
+	copy(q.Block(0).Data, p.Block(0).Data)
+	copy(q.Block(1).Data, p.Block(1).Data)
+	var l listener
+	modelstest.Network(&l, &faulty{Classifier: twice, other: once}, batch(9, 3))
+	if len(l.said) != 1 || !strings.Contains(l.said[0], "slope") {
+		t.Errorf("%q, want a sentence about a slope", l.said)
+	}
+}
+
+// TestFaultyOpsInNetworks: an operation that mixes records makes a network that does.
+func TestFaultyOpsInNetworks(t *testing.T) {
+	for _, fault := range []string{"", "uses the sum of records before", "adds random numbers",
+		"keeps the gates of the last record", "forgets an operand", "has the wrong sign"} {
+		op := newGate(fault)
+		net := build(t, func(x models.Value) models.Loss {
+			h := x.Dense(4)
+			return h.Do(op, x.Dense(4)).Dense(2).CrossEntropy()
+		})
+		var l listener
+		modelstest.Network(&l, net, batch(9, 3))
+		if (len(l.said) == 0) != (fault == "") {
+			t.Errorf("a network with an operation that %s: %q", fault, l.said)
+		}
+	}
+}

@@ -1,0 +1,235 @@
+package modelstest
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/models"
+)
+
+// Op checks an operation on operands of the given widths. Its results must depend on one record's
+// operands and key alone, whatever is called before or at the same time. Backward must add the
+// derivatives of Forward, which should be smooth almost everywhere. No numbers may cause a panic,
+// and NaN may not be hidden.
+func Op(t testing.TB, op models.Op, widths ...int) {
+	t.Helper()
+	o := &operation{op: op, widths: widths, rng: rand.New(rand.NewPCG(1, 2))}
+	first(t, o.sizes, o.repeatable, o.oddNumbers, o.adds, o.slopes)
+}
+
+type operation struct {
+	op      models.Op
+	widths  []int
+	in, out int // numbers of all operands, and results
+	rng     *rand.Rand
+	changed bool // a call has changed what it must not
+}
+
+// A call holds the arguments for one record, all operands behind each other, and what they lead to.
+type call struct {
+	x, dy, y, dx []float32
+	key          uint64
+}
+
+// draw returns a call with random arguments.
+func (o *operation) draw(number func() float64) *call {
+	return o.run(&call{x: row(o.in, number), dy: row(o.out, o.rng.NormFloat64), key: o.rng.Uint64()})
+}
+
+func (o *operation) run(c *call) *call {
+	c.y = o.forward(c)
+	c.dx = o.backward(c, 0)
+	return c
+}
+
+func row(n int, number func() float64) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(number())
+	}
+	return x
+}
+
+// lend calls do with a copy of the numbers, which it overwrites afterwards.
+func (o *operation) lend(x []float32, do func(x []float32)) {
+	own := slices.Clip(slices.Clone(x))
+	do(own)
+	o.changed = o.changed || !same(x, own)
+	for i := range own {
+		own[i] = float32(math.NaN())
+	}
+}
+
+// same reports whether all bits are equal.
+func same(a, b []float32) bool {
+	return slices.EqualFunc(a, b, func(v, w float32) bool {
+		return math.Float32bits(v) == math.Float32bits(w)
+	})
+}
+
+// split returns views of the numbers of every operand.
+func (o *operation) split(x []float32) (rows [][]float32) {
+	for _, n := range o.widths {
+		rows, x = append(rows, x[:n:n]), x[n:]
+	}
+	return rows
+}
+
+func (o *operation) forward(c *call) []float32 {
+	y := make([]float32, o.out)
+	o.lend(c.x, func(x []float32) { o.op.Forward(y, c.key, o.split(x)...) })
+	return y
+}
+
+// backward returns dx, whose numbers are start at first.
+func (o *operation) backward(c *call, start float32) []float32 {
+	dx := slices.Repeat([]float32{start}, o.in)
+	o.lend(slices.Concat(c.dy, c.y, c.x), func(all []float32) {
+		dy, y, x := all[:o.out:o.out], all[o.out:2*o.out:2*o.out], all[2*o.out:]
+		o.op.Backward(o.split(dx), dy, y, c.key, o.split(x)...)
+	})
+	return dx
+}
+
+func (o *operation) sizes() string {
+	for _, n := range o.widths {
+		o.in += n
+	}
+	if o.out = o.op.Out(o.widths...); o.out <= 0 || o.op.Out(o.widths...) != o.out {
+		return "Out does not return a positive number that depends on the widths alone"
+	}
+	set := make([]bool, o.out)
+	for range 50 {
+		for i, v := range o.draw(o.rng.NormFloat64).y {
+			set[i] = set[i] || v != 0
+		}
+	}
+	if i := slices.Index(set, false); i >= 0 {
+		return fmt.Sprintf("Forward never sets result %d of the %d that Out states", i, o.out)
+	}
+	return ""
+}
+
+// odd are numbers that a record may hold although it should not.
+var odd = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 3e38, -3e38, 1e-45, 0, -1, 1, 1e9, -1e9}
+
+func (o *operation) oddNumbers() string {
+	before := []*call{o.draw(o.rng.NormFloat64)}
+	for k := range 200 {
+		o.draw(func() float64 { return odd[k%len(odd)] })
+		o.draw(func() float64 { return odd[o.rng.IntN(1+k%len(odd))] })
+	}
+	if o.changed {
+		return "it changes x, y or dy"
+	}
+	return o.again(before)
+}
+
+// repeatable calls the operation for several records in several orders, at last on several cores.
+func (o *operation) repeatable() string {
+	before := fmt.Sprintf("%+v", o.op)
+	var calls []*call
+	for i := range 4 {
+		c := o.draw(o.rng.NormFloat64)
+		c.key = uint64(i / 2)
+		calls = append(calls, o.run(c))
+	}
+	for _, cores := range []int{1, 4} {
+		var group sync.WaitGroup
+		found := make([]string, cores)
+		for k := range found {
+			own := *o
+			own.rng = rand.New(rand.NewPCG(3, uint64(k)))
+			group.Go(func() { found[k] = own.again(calls) })
+		}
+		if group.Wait(); slices.Max(found) != "" {
+			return slices.Max(found)
+		}
+	}
+	if fmt.Sprintf("%+v", o.op) != before {
+		return "it writes to memory of its own, which all records and cores share"
+	}
+	return ""
+}
+
+func (o *operation) again(calls []*call) string {
+	const because = "depend on other calls, or on random numbers besides the key"
+	for range 100 {
+		for _, i := range o.rng.Perm(len(calls)) {
+			if !same(o.forward(calls[i]), calls[i].y) {
+				return "results " + because
+			}
+		}
+		for _, i := range o.rng.Perm(len(calls)) {
+			if !same(o.backward(calls[i], 0), calls[i].dx) {
+				return "derivatives " + because
+			}
+		}
+	}
+	return ""
+}
+
+func (o *operation) adds() string {
+	c := o.draw(o.rng.NormFloat64)
+	for i, v := range o.backward(c, 8) {
+		if want := float64(c.dx[i]) + 8; math.Abs(float64(v)-want) > 1e-5*(8+math.Abs(want)) {
+			return "Backward does not add to what dx holds"
+		}
+	}
+	return ""
+}
+
+func (o *operation) slopes() string {
+	for trial := range 6 {
+		scale := math.Exp2(float64(trial%3 - 1))
+		c := o.draw(func() float64 { return scale * o.rng.NormFloat64() })
+		for _, i := range o.rng.Perm(o.in)[:min(o.in, 48)] {
+			if wrong := o.slope(c, i); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	return ""
+}
+
+// slope compares the derivative of number i with differences, at three points, one of which may be
+// a kink. Where it is not 0, NaN must reach the results.
+func (o *operation) slope(c *call, i int) (wrong string) {
+	for range 3 {
+		loss, size := o.loss(c, i, 0)
+		if nan, _ := o.loss(c, i, math.NaN()); c.dx[i] != 0 && nan == nan {
+			return fmt.Sprintf("Forward turns NaN, in number %d of the operands, into numbers", i)
+		}
+		for _, h := range []float64{.1, .03, .01, .003, .001} {
+			up, _ := o.loss(c, i, h)
+			down, _ := o.loss(c, i, -h)
+			got, want := (up-down)/(2*h), float64(c.dx[i])
+			if math.Abs(got-want) <= .01*math.Abs(want)+1e-6*(size+math.Abs(loss))/h {
+				return ""
+			}
+			wrong = fmt.Sprintf("Backward states the derivative %.4g for number %d of the operands, "+
+				"but differences give %.4g", want, i, got)
+		}
+		c = o.run(&call{x: slices.Clone(c.x), dy: c.dy, key: c.key})
+		for j := range c.x {
+			c.x[j] += .1 * float32(o.rng.NormFloat64())
+		}
+		o.run(c)
+	}
+	return wrong
+}
+
+// loss returns dy·y, and the size of its terms, if number i is larger by h.
+func (o *operation) loss(c *call, i int, h float64) (loss, size float64) {
+	at := call{x: slices.Clone(c.x), key: c.key}
+	at.x[i] += float32(h)
+	for j, v := range o.forward(&at) {
+		term := float64(c.dy[j]) * float64(v)
+		loss, size = loss+term, size+math.Abs(term)
+	}
+	return loss, size
+}
