@@ -42,13 +42,26 @@ const rowsOfPiece = 16
 
 // each calls do for all records, on all cores. x has room for a row of every operand.
 func (t *pass) each(n *node, do func(i int, key uint64, x [][]float32)) {
-	piece := func(p int) {
+	t.pieces(t.rows, func(lo, hi int) {
 		x := make([][]float32, len(n.from))
-		for i := p * rowsOfPiece; i < min((p+1)*rowsOfPiece, t.rows); i++ {
+		for i := lo; i < hi; i++ {
 			do(i, mix(mix(t.key(i))+golden*uint64(n.id)), x)
 		}
-	}
-	pieces := (t.rows + rowsOfPiece - 1) / rowsOfPiece
+	})
+}
+
+// share calls do for the given number of records, on all cores.
+func (t *pass) share(records int, do func(i int)) {
+	t.pieces(records, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			do(i)
+		}
+	})
+}
+
+func (t *pass) pieces(records int, do func(lo, hi int)) {
+	piece := func(p int) { do(p*rowsOfPiece, min((p+1)*rowsOfPiece, records)) }
+	pieces := (records + rowsOfPiece - 1) / rowsOfPiece
 	if s, ok := t.be.(device.Sharing); ok {
 		s.Share(pieces, piece)
 		return
