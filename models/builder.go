@@ -34,8 +34,8 @@ type Loss struct{ of *node }
 // For the same reason there is no batch normalisation, and no loss that compares records.
 //
 // Errors: a *param.Error for operands that do not fit, for values that the loss does not depend on,
-// and for a loss that depends on no parameters. An operation on a Value of a Build that has returned
-// panics with such an error.
+// and for a loss that depends on no parameters. An operation on a Value panics with such an error
+// after its Build has returned.
 func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) (net *Classifier,
 	err error) {
 	defer func() {
@@ -270,8 +270,11 @@ func (v Value) Latent(beta float64) Value {
 	return v.Shape(1, 1, v.size()).wide(v.b.add(u, v.n))
 }
 
-// CrossEntropy is −log softmax(v) at the label of the record.
-func (v Value) CrossEntropy() Loss { return Loss{v.b.add(crossEntropy{}, v.n)} }
+// CrossEntropy is −log softmax(v) at the label of the record, where v has one position.
+func (v Value) CrossEntropy() Loss {
+	v.b.need(v.places() == 1, "Value.CrossEntropy", "one position, with a number for each class")
+	return Loss{v.b.add(crossEntropy{}, v.n)}
+}
 
 // Likelihood is the negative log-likelihood of target, up to a constant, where v are the means of a
 // Gaussian, or for Bernoulli the logits.

@@ -28,8 +28,8 @@ func (v Value) pooled(c Convolution, most bool) Value {
 	return Value{v.b, v.b.rowwise(pool{w, most}, v.n), m}
 }
 
-// LayerNorm scales the numbers of every position to mean 0 and variance 1, and then each by a learnt
-// gain and shift.
+// LayerNorm scales the numbers of every position to mean 0 and variance 1, and then each number by
+// a learnt gain and shift.
 func (v Value) LayerNorm() Value { return v.scaled(scaling{v.image.Channels, false}) }
 
 // RMSNorm is LayerNorm without a mean.
@@ -61,8 +61,8 @@ func (v Value) Softmax() Value {
 
 // Attend returns, for every position of the queries v, the mean of values weighted by the softmax
 // of scaled products of query and keys, separately for each head. If causal, position p sees
-// positions 0 to p only. If present is given, it has one number for each key, and no query sees keys
-// whose number is not positive: they are padding.
+// positions 0 to p only. If present is given, it has one number for each key. Keys whose number is
+// not positive are padding, which no query sees.
 func (v Value) Attend(keys, values Value, heads int, causal bool, present ...Value) Value {
 	width, wide := v.image.Channels, values.image.Channels
 	v.b.need(heads > 0 && width == keys.image.Channels && keys.places() == values.places() &&
@@ -78,8 +78,8 @@ func (v Value) Attend(keys, values Value, heads int, causal bool, present ...Val
 	return v.wide(v.b.add(u, from...))
 }
 
-// Do applies an operation of the caller to rows of v and other values of the same record. The result
-// has one position.
+// Do applies an operation of the caller to rows of v and other values of the same record. The
+// result has one position.
 func (v Value) Do(op Op, others ...Value) Value {
 	v.b.need(op != nil, "Value.Do", "an operation")
 	from := []*node{v.n}

@@ -136,7 +136,9 @@ func batchFor(c netCase, rows int, seed uint64) device.Batch {
 func TestBuiltNetworks(t *testing.T) {
 	for name, c := range netCases() {
 		for _, seed := range seeds() {
-			t.Run(name, func(t *testing.T) { modelstest.Network(t, build(t, c, seed), batchFor(c, 9, seed)) })
+			t.Run(name, func(t *testing.T) {
+				modelstest.Network(t, build(t, c, seed), batchFor(c, 9, seed))
+			})
 		}
 	}
 }
@@ -187,6 +189,7 @@ func TestBuildErrors(t *testing.T) {
 			return x.Dense(3).CrossEntropy()
 		},
 		"no computation": nil,
+		"many places":    func(x models.Value) models.Loss { return x.Shape(1, 3, 1).Dense(2).CrossEntropy() },
 		"no function":    func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
 		"no parameters":  func(x models.Value) models.Loss { return x.CrossEntropy() },
 		"all frozen": func(x models.Value) models.Loss {
@@ -253,7 +256,8 @@ func TestBuildErrors(t *testing.T) {
 			return x.Shape(1, 3, 1).MaxPool(models.Convolution{Size: 1, Stride: -1}).CrossEntropy()
 		},
 		"transposed": func(x models.Value) models.Loss {
-			return x.Shape(1, 3, 1).ConvTransposed(models.Convolution{Maps: 1, Size: 1, Pad: 3}).CrossEntropy()
+			h := x.Shape(1, 3, 1)
+			return h.ConvTransposed(models.Convolution{Maps: 1, Size: 1, Pad: 3}).CrossEntropy()
 		},
 		"mask with parameters": func(x models.Value) models.Loss {
 			h := x.Shape(1, 3, 1).Dense(2)
@@ -270,7 +274,9 @@ func TestBuildErrors(t *testing.T) {
 		"infinite factor": func(x models.Value) models.Loss {
 			return x.Dense(2).Scale(math.Inf(1)).CrossEntropy()
 		},
-		"certain dropout": func(x models.Value) models.Loss { return x.Dense(2).Dropout(1).CrossEntropy() },
+		"certain dropout": func(x models.Value) models.Loss {
+			return x.Dense(2).Dropout(1).CrossEntropy()
+		},
 		"Build in a Build": func(x models.Value) models.Loss {
 			_, err := models.Build(device.CPU(), 3, 1, func(y models.Value) models.Loss {
 				return y.Plus(x).Dense(2).CrossEntropy()
@@ -346,6 +352,16 @@ func earlier(models.Value) (v models.Value) {
 	return v
 }
 
+// TestValuesOfEarlierBuilds: a value cannot change the network of a Build that has returned.
+func TestValuesOfEarlierBuilds(t *testing.T) {
+	defer func() {
+		if p, ok := recover().(*param.Error); !ok {
+			t.Errorf("%v, want a *param.Error", p)
+		}
+	}()
+	earlier(models.Value{}).Dense(2)
+}
+
 // TestPanicsOfCallers: a panic of the computation itself passes through Build.
 func TestPanicsOfCallers(t *testing.T) {
 	defer func() {
@@ -389,6 +405,51 @@ func TestBuiltPredictions(t *testing.T) {
 	}
 }
 
+// TestPredictionsDrawNothing: a prediction depends on neither a key nor a place in the batch.
+func TestPredictionsDrawNothing(t *testing.T) {
+	c := netCase{4, 0, func(x models.Value) models.Loss {
+		return x.Dense(6).Dropout(.5).Dense(4).Latent(1).Dense(3).CrossEntropy()
+	}}
+	net, b := build(t, c, 5), batchFor(c, 8, 3)
+	for i := range 8 {
+		copy(b.Dense.Row(i), b.Dense.Row(0))
+	}
+	p := device.HostMatrix(8, 3, make([]float32, 24))
+	net.Predict(b, p)
+	for i := range 8 {
+		if !slices.Equal(p.Row(i), p.Row(0)) {
+			t.Fatalf("equal records are predicted as %v and %v", p.Row(0), p.Row(i))
+		}
+	}
+}
+
+// rarely is an operation that sets its result only for a large operand.
+type rarely struct{ crossed }
+
+func (rarely) Forward(y []float32, _ uint64, x ...[]float32) {
+	if x[0][0] > .5 {
+		copy(y, x[0])
+	}
+}
+
+// TestOpThatSetsNothing: a result that an operation does not set is 0, and not that of a record of
+// the batch before.
+func TestOpThatSetsNothing(t *testing.T) {
+	c := netCase{3, 0, func(x models.Value) models.Loss {
+		return x.Do(rarely{}, x, x).Dense(2).CrossEntropy()
+	}}
+	net, b := build(t, c, 5), batchFor(c, 8, 3)
+	copy(b.Dense.Row(0), []float32{0, 1, 1})
+	copy(b.Dense.Row(1), []float32{1, 1, 1})
+	var first, second [1]float64
+	net.Gradients(b.Slice(0, 1)).SquaredNorms(first[:])
+	net.Gradients(b.Slice(1, 2)).SquaredNorms(second[:])
+	net.Gradients(b.Slice(0, 1)).SquaredNorms(second[:])
+	if first != second {
+		t.Errorf("the norm is %v, and %v after another record", first, second)
+	}
+}
+
 // TestBuiltNetworksElsewhere: on a device with its own memory, norms and sums have the same bits as
 // on the host, for the same kernels.
 func TestBuiltNetworksElsewhere(t *testing.T) {
@@ -417,6 +478,30 @@ func TestBuiltNetworksElsewhere(t *testing.T) {
 		others, there := run(devicetest.SeparateMemory(device.CPU()))
 		if !slices.Equal(norms, others) || !slices.Equal(sum, there) {
 			t.Errorf("%s: other norms or sums", name)
+		}
+	}
+}
+
+// TestLayersOfBuiltNetworks: a sequence of layers can be exported, frozen or not; other networks are
+// refused.
+func TestLayersOfBuiltNetworks(t *testing.T) {
+	net := build(t, netCase{16, 0, func(x models.Value) models.Loss {
+		h := x.Shape(4, 4, 1).Conv(models.Convolution{Maps: 2, Size: 3}).Apply(device.ReLU)
+		h = h.ConvTransposed(models.Convolution{Maps: 1, Size: 2, Stride: 2}).Softmax()
+		return h.Shape(1, 1, 16).Dense(4).Frozen().Apply(device.Tanh).Dense(2).CrossEntropy()
+	}}, 1)
+	list, err := models.LayersOf(net)
+	if err != nil || len(list) != 6 {
+		t.Fatalf("%d layers and error %v, want 6 and none", len(list), err)
+	}
+	if p := net.Frozen(); !slices.Equal(list[3].Weight.Data, p.Block(0).Data) || p.Len() != 68 {
+		t.Errorf("%d frozen parameters, and layer 3 has the weights %v", p.Len(), list[3].Weight.Data)
+	}
+	for name, c := range netCases() {
+		_, err := models.LayersOf(build(t, c, 1))
+		if bad := new(param.Error); (name == "perceptron" || name == "convolutions") != (err == nil) ||
+			err != nil && !errors.As(err, &bad) {
+			t.Errorf("%s: error %v", name, err)
 		}
 	}
 }

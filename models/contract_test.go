@@ -31,8 +31,9 @@ func TestOwnOps(t *testing.T) {
 // TestOwnNetworks: the networks of this package keep the contract of private training.
 func TestOwnNetworks(t *testing.T) {
 	be := device.CPU()
-	flat, image := models.Visible{Dim: 9}, models.CNN{Height: 3, Width: 3, Channels: 1, Hidden: []int{5},
-		Convolutions: []models.Convolution{{Maps: 3, Size: 2}}, Activation: models.Tanh}
+	flat := models.Visible{Dim: 9}
+	image := models.CNN{Height: 3, Width: 3, Channels: 1, Hidden: []int{5}, Activation: models.Tanh,
+		Convolutions: []models.Convolution{{Maps: 3, Size: 2}}}
 	blocks := models.Visible{Dim: 9, Blocks: []models.Block{{Width: 4, OneHot: true}, {Width: 2},
 		{Width: 3, Missing: true}}}
 	for name, build := range map[string]func(seed uint64) (models.Network, error){

@@ -113,3 +113,20 @@ func ExampleConvDecoder() {
 	fmt.Println(black, "of", net.Dim(), "pixels are dark")
 	// Output: 64 of 64 pixels are dark
 }
+
+// A low-rank adapter (LoRA): a layer keeps public weights, and the product of two narrow layers,
+// which starts at zero, is trained.
+func ExampleValue_Frozen() {
+	net, err := models.Build(device.CPU(), 64, 1, func(x models.Value) models.Loss {
+		h := x.Dense(64).Frozen().Plus(x.Dense(4).Dense(64)).Apply(device.ReLU)
+		return h.Dense(2).CrossEntropy()
+	})
+	if err != nil {
+		panic(err)
+	}
+	public := net.Frozen().Block(0) // weights that were trained on public records
+	device.CPU().Fill(public, .1)
+	device.CPU().Fill(net.Params().Block(2), 0)
+	fmt.Println(public.Rows*public.Cols, "public weights; trained:", net.Params().Len(), "parameters")
+	// Output: 4096 public weights; trained: 710 parameters
+}

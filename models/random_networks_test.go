@@ -51,7 +51,8 @@ func (r *randomly) step() {
 			r.values = append(r.values, v)
 		}
 	}
-	conv := models.Convolution{Maps: c, Size: 2 + r.rng.IntN(2), Stride: 1 + r.rng.IntN(2), Pad: r.rng.IntN(2)}
+	conv := models.Convolution{Maps: c, Size: 2 + r.rng.IntN(2), Stride: 1 + r.rng.IntN(2),
+		Pad: r.rng.IntN(2)}
 	side := func(n int) int { return (n+2*conv.Pad-conv.Size)/conv.Stride + 1 }
 	fits := min(s[0], s[1])+2*conv.Pad >= conv.Size
 	small := n < 20
@@ -71,10 +72,14 @@ func (r *randomly) step() {
 	case k == 6 && fits:
 		add("pool", [3]int{side(s[0]), side(s[1]), s[2]}, func() models.Value { return v.MaxPool(conv) })
 	case k == 7 && fits:
-		add("mean pool", [3]int{side(s[0]), side(s[1]), s[2]}, func() models.Value { return v.MeanPool(conv) })
+		add("mean pool", [3]int{side(s[0]), side(s[1]), s[2]}, func() models.Value {
+			return v.MeanPool(conv)
+		})
 	case k == 8 && s[0]*s[1] < 9 && conv.Size > 2*conv.Pad:
 		up := func(n int) int { return (n-1)*conv.Stride + conv.Size - 2*conv.Pad }
-		add("transposed", [3]int{up(s[0]), up(s[1]), c}, func() models.Value { return v.ConvTransposed(conv) })
+		add("transposed", [3]int{up(s[0]), up(s[1]), c}, func() models.Value {
+			return v.ConvTransposed(conv)
+		})
 	case k == 9 && s[2] > 1:
 		add("layer norm", s, func() models.Value { return v.LayerNorm() })
 	case k == 10 && s[2] > 1:

@@ -56,7 +56,7 @@ func (u *attentionUnit) forward(t *pass, n *node) {
 			t.be.Fill(rows.Slice(0, rows.Rows, p*u.keys+p+1, (p+1)*u.keys), later)
 		}
 	}
-	t.each(n, func(i int, _ uint64, _ [][]float32) {
+	t.share(t.rows, func(i int) {
 		for h := range u.heads {
 			t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1,
 				of(i, h))
@@ -85,11 +85,8 @@ func (u *attentionUnit) present(t *pass, n *node) device.Matrix {
 
 // pad sets the scores of a record's keys that are padding.
 func (u *attentionUnit) pad(t *pass, present, scores device.Matrix, i int, to float32) {
-	if present.Rows == 0 {
-		return
-	}
-	for k, v := range present.Row(i) {
-		if v <= 0 {
+	for k := range present.Cols {
+		if present.Row(i)[k] <= 0 {
 			t.be.Fill(scores.Slice(0, scores.Rows, k, k+1), to)
 		}
 	}
@@ -104,7 +101,7 @@ func (u *attentionUnit) backward(t *pass, n *node) {
 	dq, addQ := t.give(n, 0)
 	dk, addK := t.give(n, 1)
 	dv, addV := t.give(n, 2)
-	t.each(n, func(i int, _ uint64, _ [][]float32) {
+	t.share(t.rows, func(i int) {
 		at := i / rowsOfPiece
 		for h := range u.heads {
 			t.be.Gemm(false, true, 1, u.head(dy, i, h, u.queries), u.head(v, i, h, u.keys), 0, dOf(at, h))

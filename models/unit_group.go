@@ -42,11 +42,16 @@ func (u *groupUnit) moments(t *pass, x, stats device.Matrix) {
 func (u *groupUnit) forward(t *pass, n *node) {
 	x, y := t.operand(n, 0), t.value(n)
 	t.keep(n, 1, 2*u.channels)
-	t.each(n, func(i int, _ uint64, _ [][]float32) {
+	t.share(t.rows, func(i int) {
 		in, stats := u.at(x.RowRange(i, i+1)), u.stats(t, n, 1, i)
 		u.moments(t, in, stats)
 		t.be.Normalize(u.at(y.RowRange(i, i+1)), in, stats, t.blocks[n.first], t.blocks[n.first+1])
 	})
+}
+
+// rows returns the records' gradients with respect to the gain and the shift.
+func (u *groupUnit) rows(t *pass, n *node) (gain, shift device.Matrix) {
+	return t.keep(n, 3, u.channels), t.keep(n, 4, u.channels)
 }
 
 // backward uses the derivative for groups of one channel, which NormalizeGradient computes along
@@ -54,27 +59,20 @@ func (u *groupUnit) forward(t *pass, n *node) {
 // channels.
 func (u *groupUnit) backward(t *pass, n *node) {
 	x, d := t.operand(n, 0), t.delta(n)
-	dx, add := t.give(n, 0)
-	other := t.keep(n, 0, n.width)
+	gain, shift := u.rows(t, n)
+	t.share(t.rows, func(i int) {
+		t.be.NormalizeGradient(u.at(d.RowRange(i, i+1)), u.at(x.RowRange(i, i+1)),
+			u.stats(t, n, 1, i), t.blocks[n.first], gain.RowRange(i, i+1), shift.RowRange(i, i+1))
+	})
 	t.keep(n, 2, 2*u.channels)
-	u.eachRecord(t, n, func(i int, gain, shift device.Matrix) {
-		in, delta, stats := u.at(x.RowRange(i, i+1)), u.at(d.RowRange(i, i+1)), u.stats(t, n, 1, i)
-		t.be.NormalizeGradient(delta, in, stats, t.blocks[n.first], gain, shift)
-		if dx.Rows == 0 {
-			return
-		}
-		more := u.stats(t, n, 2, i)
-		u.differences(t, n, more, stats, gain, shift)
-		to := u.at(dx.RowRange(i, i+1))
-		sum := to
-		if add {
-			sum = u.at(other.RowRange(i, i+1))
-		}
-		t.be.Normalize(sum, in, stats, more.RowRange(0, 1), more.RowRange(1, 2))
-		t.be.Axpy(1, delta, sum)
-		if add {
-			t.be.Axpy(1, sum, to)
-		}
+	t.pull(n, 0, func(dx device.Matrix) {
+		t.share(t.rows, func(i int) {
+			stats, more := u.stats(t, n, 1, i), u.stats(t, n, 2, i)
+			u.differences(t, n, more, stats, gain.RowRange(i, i+1), shift.RowRange(i, i+1))
+			t.be.Normalize(u.at(dx.RowRange(i, i+1)), u.at(x.RowRange(i, i+1)), stats,
+				more.RowRange(0, 1), more.RowRange(1, 2))
+		})
+		t.be.Axpy(1, d, dx)
 	})
 }
 
@@ -82,19 +80,25 @@ func (u *groupUnit) backward(t *pass, n *node) {
 // channel that was subtracted, minus the mean over the group.
 func (u *groupUnit) differences(t *pass, n *node, more, stats, gain, shift device.Matrix) {
 	weight, scale := toHost(t.be, t.blocks[n.first], nil).Row(0), toHost(t.be, stats, nil).Row(1)
-	host := toHost(t.be, more, nil)
-	for k, sums := range []device.Matrix{toHost(t.be, gain, nil), toHost(t.be, shift, nil)} {
-		row := host.Row(k)
-		for lo, wide := 0, u.channels/u.groups; lo < u.channels; lo += wide {
+	host, wide := toHost(t.be, more, nil), u.channels/u.groups
+	for k, sums := range []device.Matrix{gain, shift} {
+		row, sum := host.Row(k), toHost(t.be, sums, nil).Row(0)
+		for lo := 0; lo < u.channels; lo += wide {
 			mean := 0.0
 			for c := lo; c < lo+wide; c++ {
-				mean += float64(weight[c]) * float64(sums.Row(0)[c]) / float64(u.places*wide)
+				mean += float64(weight[c]) * float64(sum[c]) / float64(wide)
 			}
 			for c := lo; c < lo+wide; c++ {
-				own := float64(weight[c]) * float64(sums.Row(0)[c]) / float64(u.places)
-				row[c] = float32(float64(scale[c]) * (own - mean))
+				row[c] = float32(float64(scale[c]) * (float64(weight[c])*float64(sum[c]) - mean) /
+					float64(u.places))
 			}
 		}
 	}
 	t.upload(more, host)
+}
+
+func (u *groupUnit) uses(t *pass, n *node, list []use) []use {
+	gain, shift := u.rows(t, n)
+	return append(list, use{weight: -1, bias: n.first, rows: 1, d: gain},
+		use{weight: -1, bias: n.first + 1, rows: 1, d: shift})
 }

@@ -99,34 +99,17 @@ func (u *gainUnit) forward(t *pass, n *node) {
 	u.scale(t, n, t.operand(n, 0), t.value(n), t.blocks[n.first+1])
 }
 
-// backward computes the rows of every record's gradient.
 func (u *gainUnit) backward(t *pass, n *node) {
-	product, d := t.keep(n, 2, n.width), t.delta(n)
-	t.be.Mul(product, d, t.operand(n, 0))
-	u.eachRecord(t, n, func(i int, gain, shift device.Matrix) {
-		t.be.ColSums(nil, u.at(product.RowRange(i, i+1)), 0, gain)
-		t.be.ColSums(nil, u.at(d.RowRange(i, i+1)), 0, shift)
-	})
-	t.pull(n, 0, func(dx device.Matrix) { u.scale(t, n, d, dx, t.memory(n, 5, 1, u.channels)) })
-}
-
-// rows returns the gradients of all records with respect to the gain and the shift.
-func (u *gainUnit) rows(t *pass, n *node) (gain, shift device.Matrix) {
-	return t.keep(n, 3, u.channels), t.keep(n, 4, u.channels)
-}
-
-// eachRecord calls do with the gradient of every record.
-func (u *gainUnit) eachRecord(t *pass, n *node, do func(i int, gain, shift device.Matrix)) {
-	gain, shift := u.rows(t, n)
-	t.each(n, func(i int, _ uint64, _ [][]float32) {
-		do(i, gain.RowRange(i, i+1), shift.RowRange(i, i+1))
+	t.be.Mul(t.keep(n, 2, n.width), t.delta(n), t.operand(n, 0))
+	t.pull(n, 0, func(dx device.Matrix) {
+		u.scale(t, n, t.delta(n), dx, t.memory(n, 3, 1, u.channels))
 	})
 }
 
 func (u *gainUnit) uses(t *pass, n *node, list []use) []use {
-	gain, shift := u.rows(t, n)
-	return append(list, use{weight: -1, bias: n.first, rows: 1, d: gain},
-		use{weight: -1, bias: n.first + 1, rows: 1, d: shift})
+	return append(list,
+		use{weight: -1, bias: n.first, rows: u.places, d: u.at(t.keep(n, 2, n.width))},
+		use{weight: -1, bias: n.first + 1, rows: u.places, d: u.at(t.delta(n))})
 }
 
 // embedUnit replaces every number of its operand, a level from 0 to levels−1, with a row of

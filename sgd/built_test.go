@@ -37,8 +37,8 @@ var builtNetworks = map[string]computation{
 	"residual": func(x models.Value) models.Loss {
 		c := models.Convolution{Maps: 4, Size: 3, Pad: 1}
 		h := x.Shape(4, 4, 1).Conv(c)
-		h = h.Plus(h.GroupNorm(2).Apply(device.ReLU).Conv(c)).MeanPool(models.Convolution{Size: 2, Stride: 2})
-		return h.Mean().Dense(3).CrossEntropy()
+		h = h.Plus(h.GroupNorm(2).Apply(device.ReLU).Conv(c))
+		return h.MeanPool(models.Convolution{Size: 2, Stride: 2}).Mean().Dense(3).CrossEntropy()
 	},
 	"LSTM": func(x models.Value) models.Loss {
 		h := x.Shape(1, 4, 4).LSTM(3).Shape(1, 1, 12)

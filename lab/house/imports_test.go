@@ -28,6 +28,7 @@ var policy = map[string][]string{
 	"mechanism": {"accountant", "ledger", "records", "internal/entropy",
 		"mechanism/internal/sampler"},
 	"models":            {"device"},
+	"models/modelstest": {"device", "models"},
 	"rff":               {"device"},
 	"kmeans":            {"accountant", "ledger", "mechanism", "records", "device", "models"},
 	"sgd":               {"accountant", "ledger", "mechanism", "records", "device", "models"},

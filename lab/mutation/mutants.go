@@ -6,7 +6,8 @@ import "slices"
 func mutants() []mutant {
 	return slices.Concat(mechanismMutants(), samplerMutants(), accountantMutants(), eventMutants(),
 		ledgerMutants(),
-		sgdMutants(), kmeansMutants(), modelMutants(), criticMutants(), featureMutants(), recordMutants(),
+		sgdMutants(), kmeansMutants(), modelMutants(), networkMutants(), criticMutants(),
+		featureMutants(), recordMutants(),
 		privacytestMutants(), dpgmMutants(), merfMutants(), ganMutants(), mixMutants(),
 		baselineMutants(), frameMutants(), durableMutants(), storeMutants(), transactionMutants(),
 		fixedPointMutants(), convolutionMutants(), edgeMutants(), gridMutants(), selectionMutants(),

@@ -19,9 +19,9 @@ import (
 // batches, in fixed point, on replicas, and where numbers are not finite. If the gradients have a
 // method Losses, they are compared with differences of losses.
 //
-// The batch has at least four finite records, which differ, with keys if the network draws. The loss
-// should be smooth almost everywhere. The parameters are not quite those of the network, some of
-// which may be 0.
+// The batch has at least four finite records, which differ, with keys if the network draws. The
+// loss should be smooth almost everywhere. The parameters are not quite those of the network, some
+// of which may be 0.
 func Network(t testing.TB, net models.Network, b device.Batch) {
 	t.Helper()
 	s := &subject{net: net, batch: b, rng: rand.New(rand.NewPCG(1, 2))}

@@ -225,7 +225,8 @@ func TestFaultsOfNetworks(t *testing.T) {
 	for fault, want := range faultsOfNetworks {
 		var l listener
 		modelstest.Network(&l, &faulty{Classifier: build(t, autoencoder), fault: fault}, batch(9, 3))
-		if said := strings.Join(l.said, "\n"); (said == "") != (fault == "") || !strings.Contains(said, want) {
+		said := strings.Join(l.said, "\n")
+		if (said == "") != (fault == "") || !strings.Contains(said, want) {
 			t.Errorf("a network that %s: %q, want %q", fault, said, want)
 		}
 	}

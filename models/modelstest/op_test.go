@@ -182,7 +182,8 @@ func TestFaultsOfOps(t *testing.T) {
 	for fault, want := range faultsOfOps {
 		var l listener
 		modelstest.Op(&l, newGate(fault), 4, 4)
-		if said := strings.Join(l.said, "\n"); (said == "") != (fault == "") || !strings.Contains(said, want) {
+		said := strings.Join(l.said, "\n")
+		if (said == "") != (fault == "") || !strings.Contains(said, want) {
 			t.Errorf("an operation that %s: %q, want %q", fault, said, want)
 		}
 	}
