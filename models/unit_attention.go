@@ -45,18 +45,11 @@ const padding, later = -1e30, -2e30
 func (u *attentionUnit) forward(t *pass, n *node) {
 	q, k, v := t.operand(n, 0), t.operand(n, 1), t.operand(n, 2)
 	all, of := u.scores(t, n, 1)
-	t.be.Fill(all, 0)
-	present := u.present(t, n)
-	for i := range t.rows {
-		u.pad(t, present, u.record(all, i), i, padding)
-	}
-	if u.causal {
-		rows := all.Reshape(t.rows*u.heads, u.queries*u.keys)
-		for p := range min(u.queries, u.keys-1) {
-			t.be.Fill(rows.Slice(0, rows.Rows, p*u.keys+p+1, (p+1)*u.keys), later)
-		}
-	}
+	present, first := u.present(t, n), t.memory(n, 3, u.heads*u.queries, u.keys)
+	u.start(t, first)
 	t.share(t.rows, func(i int) {
+		t.be.Apply(device.Identity, u.record(all, i), first)
+		u.pad(t, present, u.record(all, i), i, padding)
 		for h := range u.heads {
 			t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1,
 				of(i, h))
@@ -67,6 +60,17 @@ func (u *attentionUnit) forward(t *pass, n *node) {
 				u.head(t.value(n), i, h, u.queries))
 		}
 	})
+}
+
+// start sets what the products of a record's queries and keys are added to.
+func (u *attentionUnit) start(t *pass, scores device.Matrix) {
+	t.be.Fill(scores, 0)
+	rows := scores.Reshape(u.heads, u.queries*u.keys)
+	for p := range min(u.queries, u.keys-1) {
+		if u.causal {
+			t.be.Fill(rows.Slice(0, u.heads, p*u.keys+p+1, (p+1)*u.keys), later)
+		}
+	}
 }
 
 // record returns the scores of record i.
@@ -83,11 +87,15 @@ func (u *attentionUnit) present(t *pass, n *node) device.Matrix {
 	return toHost(t.be, t.operand(n, 3), nil)
 }
 
-// pad sets the scores of a record's keys that are padding.
+// pad sets the scores of a record's keys that are padding, for queries that could see them.
 func (u *attentionUnit) pad(t *pass, present, scores device.Matrix, i int, to float32) {
 	for k := range present.Cols {
-		if present.Row(i)[k] <= 0 {
-			t.be.Fill(scores.Slice(0, scores.Rows, k, k+1), to)
+		first := 0
+		if u.causal {
+			first = min(k, u.queries)
+		}
+		for h := 0; h < scores.Rows && present.Row(i)[k] <= 0; h += u.queries {
+			t.be.Fill(scores.Slice(h+first, h+u.queries, k, k+1), to)
 		}
 	}
 }

@@ -20,6 +20,9 @@ import (
 // delta is that of the printed ε.
 const delta = 1e-5
 
+// atOnce is the number of examples in memory at a time: few, so that their values stay in the cache.
+const atOnce = 128
+
 // example is a network with its data.
 type example struct {
 	settings
@@ -52,7 +55,7 @@ func (e *example) trainer(seed uint64, sampled float64, steps int) (*models.Clas
 		optimizer = sgd.Adam(e.Rate)
 	}
 	t, err := sgd.New(sgd.Config{ClipNorm: e.Clip, NoiseMultiplier: e.Noise, Optimizer: optimizer,
-		SamplingProbability: sampled, NominalBatch: float64(e.Batch), Steps: steps, MicroBatch: micro()}, net, l)
+		SamplingProbability: sampled, NominalBatch: float64(e.Batch), Steps: steps, MicroBatch: atOnce}, net, l)
 	return net, l, t, err
 }
 
