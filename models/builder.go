@@ -337,6 +337,11 @@ func (n *node) takes(f device.Func) bool {
 			own.f, own.slope, n.unit = f, f, &own
 			return true
 		}
+	case *groupUnit:
+		if own := *u; u.f == device.Identity && f != device.Identity {
+			own.f, n.unit = f, &own
+			return true
+		}
 	}
 	return false
 }

@@ -39,7 +39,7 @@ func (v Value) RMSNorm() Value { return v.scaled(scaling{v.image.Channels, true}
 func (v Value) GroupNorm(groups int) Value {
 	c := v.image.Channels
 	v.b.need(groups > 0 && c%groups == 0, "Value.GroupNorm", "a divisor of the channels")
-	return v.wide(v.b.add(&groupUnit{gainUnit{v.places(), c}, groups}, v.n))
+	return v.wide(v.b.add(&groupUnit{gainUnit: gainUnit{v.places(), c}, groups: groups}, v.n))
 }
 
 func (v Value) scaled(s scaling) Value {

@@ -7,10 +7,12 @@ import (
 )
 
 // groupUnit scales groups of a record's channels to mean 0 and variance 1 over all its positions,
-// and then every channel by a gain and a shift. Source: Wu and He, "Group Normalization", 2018.
+// and then every channel by a gain and a shift, before it applies f. Source: Wu and He, "Group
+// Normalization", 2018.
 type groupUnit struct {
 	gainUnit
 	groups int
+	f      device.Func // of the result
 }
 
 // stats returns memory for the mean and the scale of every channel of record i.
@@ -45,7 +47,11 @@ func (u *groupUnit) forward(t *pass, n *node) {
 	t.share(t.rows, func(i int) {
 		in, stats := u.at(x.RowRange(i, i+1)), u.stats(t, n, 1, i)
 		u.moments(t, in, stats)
-		t.be.Normalize(u.at(y.RowRange(i, i+1)), in, stats, t.blocks[n.first], t.blocks[n.first+1])
+		out := u.at(y.RowRange(i, i+1))
+		t.be.Normalize(out, in, stats, t.blocks[n.first], t.blocks[n.first+1])
+		if u.f != device.Identity {
+			t.be.Apply(u.f, out, out)
+		}
 	})
 }
 
@@ -61,6 +67,7 @@ func (u *groupUnit) backward(t *pass, n *node) {
 	x, d := t.operand(n, 0), t.delta(n)
 	gain, shift := u.rows(t, n)
 	t.share(t.rows, func(i int) {
+		t.be.Gradient(u.f, d.RowRange(i, i+1), t.value(n).RowRange(i, i+1))
 		t.be.NormalizeGradient(u.at(d.RowRange(i, i+1)), u.at(x.RowRange(i, i+1)),
 			u.stats(t, n, 1, i), t.blocks[n.first], gain.RowRange(i, i+1), shift.RowRange(i, i+1))
 	})

@@ -20,7 +20,7 @@ import (
 // delta is that of the printed ε.
 const delta = 1e-5
 
-// atOnce is the number of examples in memory at a time: few, so that their values stay in the cache.
+// atOnce is the number of examples in memory at a time: few, so their values stay in the cache.
 const atOnce = 128
 
 // example is a network with its data.
@@ -55,7 +55,8 @@ func (e *example) trainer(seed uint64, sampled float64, steps int) (*models.Clas
 		optimizer = sgd.Adam(e.Rate)
 	}
 	t, err := sgd.New(sgd.Config{ClipNorm: e.Clip, NoiseMultiplier: e.Noise, Optimizer: optimizer,
-		SamplingProbability: sampled, NominalBatch: float64(e.Batch), Steps: steps, MicroBatch: atOnce}, net, l)
+		SamplingProbability: sampled, NominalBatch: float64(e.Batch), Steps: steps,
+		MicroBatch: atOnce}, net, l)
 	return net, l, t, err
 }
 
