@@ -14,8 +14,8 @@ type pool struct {
 
 func (p pool) Out(...int) int { return p.window.Places() * p.window.Channels }
 
-// visit calls f for every place of the window and every pixel that it sees there, in order, with the
-// first numbers of both and the number of channels.
+// visit calls f for every place of the window and every pixel that it sees there, in order, with
+// the first numbers of both and the number of channels.
 func (p pool) visit(f func(place, pixel, channels int)) {
 	w := p.window
 	down, across := w.Grid()

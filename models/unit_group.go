@@ -83,8 +83,8 @@ func (u *groupUnit) backward(t *pass, n *node) {
 	})
 }
 
-// differences sets more to what the derivative lacks, as multiples of x̂ and of 1: the mean over the
-// channel that was subtracted, minus the mean over the group.
+// differences sets more to what the derivative lacks, as multiples of x̂ and of 1: the mean over
+// the channel that was subtracted, minus the mean over the group.
 func (u *groupUnit) differences(t *pass, n *node, more, stats, gain, shift device.Matrix) {
 	weight, scale := toHost(t.be, t.blocks[n.first], nil).Row(0), toHost(t.be, stats, nil).Row(1)
 	host, wide := toHost(t.be, more, nil), u.channels/u.groups
