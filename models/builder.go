@@ -56,8 +56,9 @@ func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) 
 	b.need(last.from[0].learns, "Build", "a loss that depends on parameters that are trained")
 	b.prune()
 	b.fuse()
-	rng := rand.New(rand.NewPCG(seed, 0x6e6574))
-	return newClassifier(be, b.done(), last.from[0].width, rng), nil
+	g, rng := b.done(), rand.New(rand.NewPCG(seed, 0x6e6574))
+	b.need(g.size() <= 4*maxHeads, "Build", "at most 2³² parameters")
+	return newClassifier(be, g, last.from[0].width, rng), nil
 }
 
 // need ends the construction unless good is true.

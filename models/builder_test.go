@@ -189,9 +189,11 @@ func TestBuildErrors(t *testing.T) {
 			return x.Dense(3).CrossEntropy()
 		},
 		"no computation": nil,
-		"many places":    func(x models.Value) models.Loss { return x.Shape(1, 3, 1).Dense(2).CrossEntropy() },
-		"no function":    func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
-		"no parameters":  func(x models.Value) models.Loss { return x.CrossEntropy() },
+		"many places": func(x models.Value) models.Loss {
+			return x.Shape(1, 3, 1).Dense(2).CrossEntropy()
+		},
+		"no function":   func(x models.Value) models.Loss { return x.Dense(2).Apply(99).CrossEntropy() },
+		"no parameters": func(x models.Value) models.Loss { return x.CrossEntropy() },
 		"all frozen": func(x models.Value) models.Loss {
 			return x.Dense(2).Frozen().CrossEntropy()
 		},
@@ -246,9 +248,12 @@ func TestBuildErrors(t *testing.T) {
 			return x.Dense(2).Do(results(0)).CrossEntropy()
 		},
 		"operation with too many results": func(x models.Value) models.Loss {
-			return x.Dense(2).Do(results(1 << 40)).Dense(2).CrossEntropy()
+			return x.Dense(2).Do(results(math.MaxInt)).Dense(2).CrossEntropy()
 		},
-		"wide": func(x models.Value) models.Loss { return x.Dense(1 << 40).Dense(2).CrossEntropy() },
+		"wide": func(x models.Value) models.Loss { return x.Dense(math.MaxInt).Dense(2).CrossEntropy() },
+		"many parameters": func(x models.Value) models.Loss {
+			return x.Dense(1 << 30).Dense(1 << 30).Dense(2).CrossEntropy()
+		},
 		"overflow": func(x models.Value) models.Loss {
 			return x.Shape(1, 3, 1).Dense((math.MaxInt - 1) / 3 * 2).Dense(2).CrossEntropy()
 		},
@@ -482,8 +487,8 @@ func TestBuiltNetworksElsewhere(t *testing.T) {
 	}
 }
 
-// TestLayersOfBuiltNetworks: a sequence of layers can be exported, frozen or not; other networks are
-// refused.
+// TestLayersOfBuiltNetworks: a sequence of layers can be exported, frozen or not. Other networks
+// are refused.
 func TestLayersOfBuiltNetworks(t *testing.T) {
 	net := build(t, netCase{16, 0, func(x models.Value) models.Loss {
 		h := x.Shape(4, 4, 1).Conv(models.Convolution{Maps: 2, Size: 3}).Apply(device.ReLU)

@@ -11,11 +11,11 @@
 //		return h.Shape(1, 1, 13*13*16).Dense(10).CrossEntropy()
 //	})
 //
-// The methods of [Value] are the operations. Each depends on one record only, so sgd can train every
-// such network privately; predictions, norms, exact sums, cores, devices and groups of parameters
-// follow from the computation. An operation without parameters that is missing can be written as an
-// [Op]. Package modelstest checks operations, and networks that are written by hand: any type that
-// implements the small interfaces [Network] and [Gradients] can be trained.
+// The methods of [Value] are the operations. Each depends on one record only, so sgd can train
+// every such network privately; predictions, norms, exact sums, cores, devices and groups of
+// parameters follow from the computation. An operation without parameters that is missing can be
+// written as an [Op]. Package modelstest checks operations, and networks that are written by hand:
+// any type that implements the small interfaces [Network] and [Gradients] can be trained.
 //
 // # Networks of the systems
 //
@@ -23,18 +23,18 @@
 // [Generator] turns codes into records and never sees a private record ([MLP], [ConvDecoder]). It
 // is trained against something already released or protected, such as an embedding or a critic, and
 // may normalise over its batch. A [Critic] sees records and a generator's fakes, and is trained
-// privately ([MLP], [CNN]). A [Classifier] predicts classes. They are built from public descriptions
-// that can be saved: [DensityArchitecture], [GeneratorArchitecture], [CriticArchitecture]. Package
-// privgen has its own type of generator, the result of a whole system; it holds a Density or a
-// Generator of this package.
+// privately ([MLP], [CNN]). A [Classifier] predicts classes. They are built from public
+// descriptions that can be saved: [DensityArchitecture], [GeneratorArchitecture],
+// [CriticArchitecture]. Package privgen has its own type of generator, the result of a whole
+// system; it holds a Density or a Generator of this package.
 //
 // # Per-example gradients
 //
 // The matrix with one row of parameters for each example is never formed. In a dense layer with
 // input aᵢ and back-propagated delta δᵢ, the gradient of example i is the outer product aᵢδᵢᵀ for
-// the weights, together with δᵢ for the bias. So its squared norm is (‖aᵢ‖²+1)·‖δᵢ‖², and a weighted
-// sum of gradients is one matrix product after scaling rows (Goodfellow 2015, "Efficient Per-Example
-// Gradient Computations").
+// the weights, together with δᵢ for the bias. So its squared norm is (‖aᵢ‖²+1)·‖δᵢ‖². A weighted
+// sum of gradients is one matrix product after scaling rows (Goodfellow 2015, "Efficient
+// Per-Example Gradient Computations").
 //
 // Other layers apply one matrix at many places. Let A and D hold the inputs and the deltas of one
 // record, with one row for each place; the record's gradient is AᵀD. Norms come from this product

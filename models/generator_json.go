@@ -29,8 +29,9 @@ func (a ConvDecoder) GeneratorSize(latent int, _ []Head) (params, state int64) {
 
 // sizes returns the size of a generator.
 func (g *graph) sizes() (params, state int64) {
+	bytes := 0.0
 	for _, b := range g.norms() {
-		state = addSize(state, addSize(8, mulSize(8, int64(b.channels))))
+		bytes += 8 + 8*float64(b.channels)
 	}
-	return g.size(), state
+	return g.size(), saturated(bytes)
 }

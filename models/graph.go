@@ -3,6 +3,7 @@ package models
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -159,11 +160,12 @@ func (g *sketch) done() *graph {
 func (g *graph) last() *node { return g.nodes[len(g.nodes)-1] }
 
 // size returns the number of parameters, saturating at math.MaxInt64.
-func (g *graph) size() (total int64) {
-	for _, s := range g.shapes {
-		total = addSize(total, mulSize(int64(s.Rows), int64(s.Cols)))
+func (g *graph) size() int64 {
+	total := 0.0
+	for _, s := range slices.Concat(g.shapes, g.fixed) {
+		total += float64(s.Rows) * float64(s.Cols)
 	}
-	return total
+	return saturated(total)
 }
 
 // weights are the parameters of a graph.

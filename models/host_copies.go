@@ -26,7 +26,7 @@ func (s *staging) record(b device.Batch) record {
 	return record{dense: s.upload(b.Dense)}
 }
 
-// upload copies a host matrix of any stride into device memory that the next call reuses.
+// upload copies a host matrix of any stride into the backend's memory, which the next call reuses.
 func (s *staging) upload(m device.Matrix) device.Matrix {
 	if s.dense.Rows < m.Rows || s.dense.Cols != m.Cols {
 		s.dense = s.be.New(roomFor(m.Rows), m.Cols)
@@ -76,12 +76,7 @@ func (s *staging) densify(x *device.Sparse, rows int) device.Matrix {
 			s.host[i*x.Cols+int(item)]++
 		}
 	}
-	if s.dense.Rows < rows || s.dense.Cols != x.Cols {
-		s.dense = s.be.New(roomFor(rows), x.Cols)
-	}
-	dst := s.dense.RowRange(0, rows)
-	s.be.Upload(dst, s.host)
-	return dst
+	return s.upload(device.HostMatrix(rows, x.Cols, s.host))
 }
 
 // grow returns buf with length n, reallocated with some slack if its capacity is too small.

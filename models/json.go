@@ -1,6 +1,9 @@
 package models
 
-import "errors"
+import (
+	"errors"
+	"math"
+)
 
 // ErrFormat is returned for bytes that do not describe an architecture.
 var ErrFormat = errors.New("models: malformed architecture")
@@ -26,24 +29,14 @@ func (a VAE) Size(v Visible) (params, state int64) {
 // Size returns the number of weights and biases. For the state it returns one byte for each unit of
 // each chain, an upper bound up to the 8 bytes of the step counter.
 func (a RBM) Size(v Visible) (params, state int64) {
-	params = addSize(layerSize(v.Dim, a.Hidden), int64(v.Dim))
-	return params, mulSize(int64(a.Chains), addSize(int64(v.Dim), int64(a.Hidden)))
+	dim, hidden := float64(v.Dim), float64(a.Hidden)
+	return saturated(dim*hidden + dim + hidden), saturated(float64(a.Chains) * (dim + hidden))
 }
 
-func layerSize(in, out int) int64 { return mulSize(addSize(int64(in), 1), int64(out)) }
-
-const maxSize = int64(^uint64(0) >> 1)
-
-func addSize(a, b int64) int64 {
-	if a > maxSize-b {
-		return maxSize
+// saturated returns a size, which is exact up to 2⁵³.
+func saturated(size float64) int64 {
+	if size >= math.MaxInt64 {
+		return math.MaxInt64
 	}
-	return a + b
-}
-
-func mulSize(a, b int64) int64 {
-	if b != 0 && a > maxSize/b {
-		return maxSize
-	}
-	return a * b
+	return int64(size)
 }

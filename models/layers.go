@@ -73,15 +73,13 @@ type Layered interface {
 // Errors: *param.Error for a network that is not Layered; the error contains its type. The same for
 // a network of Build that is not a sequence of layers.
 func LayersOf(net any) ([]Layer, error) {
-	n, ok := net.(Layered)
-	if !ok {
-		return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net),
-			"a network that implements models.Layered")
+	if n, ok := net.(Layered); ok {
+		if list := n.Layers(); len(list) > 0 {
+			return list, nil
+		}
 	}
-	if list := n.Layers(); len(list) > 0 {
-		return list, nil
-	}
-	return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net), "a sequence of layers")
+	return nil, param.New("models.LayersOf", fmt.Sprintf("%T", net),
+		"a network that implements models.Layered and is a sequence of layers")
 }
 
 // Layers returns the layers of Generate.

@@ -101,21 +101,11 @@ func (u *denseUnit) uses(t *pass, n *node, list []use) []use {
 }
 
 func uploadNormals(be device.Backend, m device.Matrix, rng *rand.Rand, std float64) {
-	if m.Mem == nil { // in place, one row after another
-		for i := range m.Rows {
-			normals(m.Row(i), rng, std)
-		}
-		return
-	}
 	values := make([]float32, m.Rows*m.Cols)
-	normals(values, rng, std)
-	be.Upload(m, values)
-}
-
-func normals(dst []float32, rng *rand.Rand, std float64) {
-	for i := range dst {
-		dst[i] = float32(std * rng.NormFloat64())
+	for i := range values {
+		values[i] = float32(std * rng.NormFloat64())
 	}
+	be.Upload(m, values)
 }
 
 func clearNonFinite(be device.Backend, row device.Matrix, norm []float64) {

@@ -44,6 +44,7 @@ type faulty struct {
 	*models.Classifier
 	fault string
 	calls int
+	kept  float32
 	other *models.Classifier // whose gradients are used instead, if it is given
 }
 
@@ -80,6 +81,15 @@ func (n *faulty) Gradients(b device.Batch) models.Gradients {
 		}
 	case n.fault == "takes another path for large batches" && b.Rows > 16:
 		x.Row(0)[0] *= 1.01
+	case n.fault == "takes another path for very large batches" && b.Rows > 100:
+		x.Row(b.Rows - 1)[0] *= 1.01
+	case n.fault == "remembers numbers that are not finite":
+		for i := range b.Rows {
+			x.Row(i)[0] += n.kept
+			if v := b.Dense.Row(i)[1]; math.IsInf(float64(v), 0) {
+				n.kept = 1
+			}
+		}
 	case n.fault == "moves its parameters":
 		n.Params().Flat.Data[0] += 1e-6
 	case n.fault == "panics for an infinite number":
@@ -116,7 +126,13 @@ func (g *faultyGradients) Losses(dst []float64) {
 }
 
 func (g *faultyGradients) SquaredNorms(dst []float64) {
+	before := slices.Clone(dst)
 	g.FixedBlockGradients.SquaredNorms(dst)
+	if g.n.fault == "adds norms to numbers" {
+		for i, v := range before {
+			dst[i] += v
+		}
+	}
 	for i := range dst {
 		switch {
 		case g.n.fault == "states norms that are a little too small":
@@ -215,9 +231,13 @@ var faultsOfNetworks = map[string]string{
 	"adds records of weight 0": "sums", "adds means of the batch": "sums", "sets sums": "sums",
 	"drops negative weights": "sums",
 	"has the wrong sign":     "slope", "forgets a bias": "slope",
-	"adds to an empty batch":           "empty",
-	"has other weights in fixed point": "moves a sum",
-	"rounds a batch":                   "fixed point", "has a form for each batch": "fixed point",
+	"takes another path for very large batches": "a batch of",
+	"remembers numbers that are not finite":     "Inf",
+	"adds norms to numbers":                     "depends",
+	"adds to an empty batch":                    "empty",
+	"has other weights in fixed point":          "moves a sum",
+	"rounds a batch":                            "fixed point",
+	"has a form for each batch":                 "fixed point",
 }
 
 // TestFaultsOfNetworks: each of these faults is found, and one sentence says what is wrong.

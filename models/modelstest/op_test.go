@@ -142,7 +142,7 @@ func (g *gate) Backward(dx [][]float32, dy, _ []float32, key uint64, x ...[]floa
 				a = 0
 			}
 		case "is wrong for large numbers":
-			if x[0][i] > 2 {
+			if x[0][i] > 6 {
 				a = 0
 			}
 		case "sets dx":
@@ -174,7 +174,7 @@ var faultsOfOps = map[string]string{
 	"has the wrong factor": "differences", "forgets an operand": "differences",
 	"forgets the last number": "differences", "is wrong for large numbers": "differences",
 	"sets dx": "add", "mixes its derivatives": "differences",
-	"leaves out results of large operands": "differences",
+	"leaves out results of large operands": "operands",
 }
 
 // TestFaultsOfOps: each of these faults is found, and one sentence says what is wrong.
