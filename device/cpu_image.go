@@ -64,6 +64,10 @@ func move(dst, src []float32) {
 		copy(dst, src)
 		return
 	}
+	if len(src) == 8 {
+		*(*[8]float32)(dst) = *(*[8]float32)(src)
+		return
+	}
 	dst = dst[:len(src)]
 	//lint:ignore S1001 calling copy costs more than copying these few numbers
 	for i, v := range src {

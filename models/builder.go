@@ -48,6 +48,7 @@ func Build(be device.Backend, dim int, seed uint64, compute func(x Value) Loss) 
 		}
 	}()
 	b := &builder{newSketch("net")}
+	b.whole = true
 	b.need(be != nil && dim > 0 && dim <= maxHeads && compute != nil, "Build",
 		"a backend, a number of coordinates from 1 to 2³⁰, and a computation")
 	last := compute(Value{b, b.input(dim), device.Image{Height: 1, Width: 1, Channels: dim}}).of
@@ -335,6 +336,11 @@ func (n *node) takes(f device.Func) bool {
 		if u.f == device.Identity {
 			own := *u
 			own.f, own.slope, n.unit = f, f, &own
+			return true
+		}
+	case *groupUnit:
+		if own := *u; u.f == device.Identity && f != device.Identity {
+			own.f, n.unit = f, &own
 			return true
 		}
 	}

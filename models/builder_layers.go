@@ -30,16 +30,16 @@ func (v Value) pooled(c Convolution, most bool) Value {
 
 // LayerNorm scales the numbers of every position to mean 0 and variance 1, and then each number by
 // a learnt gain and shift.
-func (v Value) LayerNorm() Value { return v.scaled(scaling{1, v.image.Channels, 0, false}) }
+func (v Value) LayerNorm() Value { return v.scaled(scaling{v.image.Channels, false}) }
 
 // RMSNorm is LayerNorm without a mean.
-func (v Value) RMSNorm() Value { return v.scaled(scaling{1, v.image.Channels, 0, true}) }
+func (v Value) RMSNorm() Value { return v.scaled(scaling{v.image.Channels, true}) }
 
 // GroupNorm is like LayerNorm for groups of channels, over all positions of a record.
 func (v Value) GroupNorm(groups int) Value {
 	c := v.image.Channels
 	v.b.need(groups > 0 && c%groups == 0, "Value.GroupNorm", "a divisor of the channels")
-	return v.scaled(scaling{v.places(), c / groups, c, false})
+	return v.wide(v.b.add(&groupUnit{gainUnit: gainUnit{v.places(), c}, groups: groups}, v.n))
 }
 
 func (v Value) scaled(s scaling) Value {

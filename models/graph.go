@@ -63,6 +63,7 @@ type graph struct {
 	blocks   []block
 	shared   bool // some nodes have the same parameters
 	rowsOnly bool // the first input must not be sparse
+	whole    bool // see wholes
 	joint    bool // norms take a matrix and its bias together
 }
 

@@ -94,6 +94,7 @@ func (t *pass) addPatchSum(u *use, d, dst device.Matrix) {
 // addBiasSum adds up the rows of d. In a critic, whose last parts have no bias, it adds up records
 // first and then positions.
 func (t *pass) addBiasSum(u *use, weights []float32, dst device.Matrix) {
+	dst = dst.Reshape(1, dst.Rows*dst.Cols)
 	switch {
 	case u.mixed:
 		t.be.Axpy(1, u.d, dst)
@@ -214,6 +215,7 @@ func (t *pass) addFixedMatrix(be device.FixedSummer, u *use, weights []float32,
 
 func (t *pass) addFixedBias(be device.FixedSummer, u *use, weights []float32,
 	dst device.FixedBlock) {
+	dst.Rows, dst.Cols = 1, dst.Rows*dst.Cols
 	if u.lower != lowerNone || u.rows > few {
 		ones := t.ones(u, 1)
 		for i := range weights {

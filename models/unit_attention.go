@@ -34,14 +34,6 @@ func (u *attentionUnit) scores(t *pass, n *node, k int) (all device.Matrix,
 	}
 }
 
-func (u *attentionUnit) each(t *pass, do func(i, h int)) {
-	for i := range t.rows {
-		for h := range u.heads {
-			do(i, h)
-		}
-	}
-}
-
 func (u *attentionUnit) factor() float32 {
 	return float32(1 / math.Sqrt(float64(u.width)/float64(u.heads)))
 }
@@ -53,64 +45,90 @@ const padding, later = -1e30, -2e30
 func (u *attentionUnit) forward(t *pass, n *node) {
 	q, k, v := t.operand(n, 0), t.operand(n, 1), t.operand(n, 2)
 	all, of := u.scores(t, n, 1)
-	t.be.Fill(all, 0)
-	u.pad(t, n, all, padding)
-	if u.causal {
-		rows := all.Reshape(t.rows*u.heads, u.queries*u.keys)
-		for p := range min(u.queries, u.keys-1) {
-			t.be.Fill(rows.Slice(0, rows.Rows, p*u.keys+p+1, (p+1)*u.keys), later)
+	present, first := u.present(t, n), t.memory(n, 3, u.heads*u.queries, u.keys)
+	u.start(t, first)
+	t.share(t.rows, func(i int) {
+		t.be.Apply(device.Identity, u.record(all, i), first)
+		u.pad(t, present, u.record(all, i), i, padding)
+		for h := range u.heads {
+			t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1,
+				of(i, h))
 		}
-	}
-	u.each(t, func(i, h int) {
-		t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1,
-			of(i, h))
-	})
-	t.be.Softmax(all)
-	u.each(t, func(i, h int) {
-		t.be.Gemm(false, false, 1, of(i, h), u.head(v, i, h, u.keys), 0,
-			u.head(t.value(n), i, h, u.queries))
+		t.be.Softmax(u.record(all, i))
+		for h := range u.heads {
+			t.be.Gemm(false, false, 1, of(i, h), u.head(v, i, h, u.keys), 0,
+				u.head(t.value(n), i, h, u.queries))
+		}
 	})
 }
 
-// pad sets the scores of keys that are padding.
-func (u *attentionUnit) pad(t *pass, n *node, scores device.Matrix, to float32) {
+// start sets what the products of a record's queries and keys are added to.
+func (u *attentionUnit) start(t *pass, scores device.Matrix) {
+	t.be.Fill(scores, 0)
+	rows := scores.Reshape(u.heads, u.queries*u.keys)
+	for p := range min(u.queries, u.keys-1) {
+		if u.causal {
+			t.be.Fill(rows.Slice(0, u.heads, p*u.keys+p+1, (p+1)*u.keys), later)
+		}
+	}
+}
+
+// record returns the scores of record i.
+func (u *attentionUnit) record(scores device.Matrix, i int) device.Matrix {
+	each := u.heads * u.queries
+	return scores.RowRange(i*each, (i+1)*each)
+}
+
+// present returns the operand that says which keys are not padding, or the zero Matrix.
+func (u *attentionUnit) present(t *pass, n *node) device.Matrix {
 	if len(n.from) == 3 {
-		return
+		return device.Matrix{}
 	}
-	present, each := toHost(t.be, t.operand(n, 3), nil), u.heads*u.queries
-	for i := range t.rows {
-		for k, v := range present.Row(i) {
-			if v <= 0 {
-				t.be.Fill(scores.Slice(i*each, (i+1)*each, k, k+1), to)
-			}
+	return toHost(t.be, t.operand(n, 3), nil)
+}
+
+// pad sets the scores of a record's keys that are padding, for queries that could see them.
+func (u *attentionUnit) pad(t *pass, present, scores device.Matrix, i int, to float32) {
+	for k := range present.Cols {
+		first := 0
+		if u.causal {
+			first = min(k, u.queries)
+		}
+		for h := 0; h < scores.Rows && present.Row(i)[k] <= 0; h += u.queries {
+			t.be.Fill(scores.Slice(h+first, h+u.queries, k, k+1), to)
 		}
 	}
 }
 
+// backward has memory for the derivative of a few records' scores, which stays in the cache.
 func (u *attentionUnit) backward(t *pass, n *node) {
 	q, k, v, dy := t.operand(n, 0), t.operand(n, 1), t.operand(n, 2), t.delta(n)
 	p, of := u.scores(t, n, 1)
 	ds, dOf := u.scores(t, n, 2)
-	u.each(t, func(i, h int) {
-		t.be.Gemm(false, true, 1, u.head(dy, i, h, u.queries), u.head(v, i, h, u.keys), 0, dOf(i, h))
+	present := u.present(t, n)
+	dq, addQ := t.give(n, 0)
+	dk, addK := t.give(n, 1)
+	dv, addV := t.give(n, 2)
+	t.share(t.rows, func(i int) {
+		at := i / rowsOfPiece
+		for h := range u.heads {
+			t.be.Gemm(false, true, 1, u.head(dy, i, h, u.queries), u.head(v, i, h, u.keys), 0, dOf(at, h))
+		}
+		t.softmaxGradient(u.record(p, i), u.record(ds, at))
+		u.pad(t, present, u.record(ds, at), i, 0)
+		for h := range u.heads {
+			if dq.Rows > 0 {
+				t.be.Gemm(false, false, u.factor(), dOf(at, h), u.head(k, i, h, u.keys), beta(addQ),
+					u.head(dq, i, h, u.queries))
+			}
+			if dk.Rows > 0 {
+				t.be.Gemm(true, false, u.factor(), dOf(at, h), u.head(q, i, h, u.queries), beta(addK),
+					u.head(dk, i, h, u.keys))
+			}
+			if dv.Rows > 0 {
+				t.be.Gemm(true, false, 1, of(i, h), u.head(dy, i, h, u.queries), beta(addV),
+					u.head(dv, i, h, u.keys))
+			}
+		}
 	})
-	t.softmaxGradient(p, ds)
-	u.pad(t, n, ds, 0)
-	u.give(t, n, 0, u.queries, func(i, h int, beta float32, dq device.Matrix) {
-		t.be.Gemm(false, false, u.factor(), dOf(i, h), u.head(k, i, h, u.keys), beta, dq)
-	})
-	u.give(t, n, 1, u.keys, func(i, h int, beta float32, dk device.Matrix) {
-		t.be.Gemm(true, false, u.factor(), dOf(i, h), u.head(q, i, h, u.queries), beta, dk)
-	})
-	u.give(t, n, 2, u.keys, func(i, h int, beta float32, dv device.Matrix) {
-		t.be.Gemm(true, false, 1, of(i, h), u.head(dy, i, h, u.queries), beta, dv)
-	})
-}
-
-// give calls set for every head of the derivative with respect to operand k.
-func (u *attentionUnit) give(t *pass, n *node, k, positions int,
-	set func(i, h int, beta float32, dx device.Matrix)) {
-	if dx, add := t.give(n, k); dx.Rows > 0 {
-		u.each(t, func(i, h int) { set(i, h, beta(add), u.head(dx, i, h, positions)) })
-	}
 }

@@ -40,15 +40,14 @@ func (u *rowUnit) out() int { return u.wide }
 // setRowsPiece is the number of records that a core computes at a time.
 const rowsOfPiece = 16
 
-// each calls do for all records, on all cores. x has room for a row of every operand.
-func (t *pass) each(n *node, do func(i int, key uint64, x [][]float32)) {
+// share calls do for the given number of records, on all cores.
+func (t *pass) share(records int, do func(i int)) {
+	pieces := (records + rowsOfPiece - 1) / rowsOfPiece
 	piece := func(p int) {
-		x := make([][]float32, len(n.from))
-		for i := p * rowsOfPiece; i < min((p+1)*rowsOfPiece, t.rows); i++ {
-			do(i, mix(mix(t.key(i))+golden*uint64(n.id)), x)
+		for i := p * rowsOfPiece; i < min((p+1)*rowsOfPiece, records); i++ {
+			do(i)
 		}
 	}
-	pieces := (t.rows + rowsOfPiece - 1) / rowsOfPiece
 	if s, ok := t.be.(device.Sharing); ok {
 		s.Share(pieces, piece)
 		return
@@ -58,6 +57,9 @@ func (t *pass) each(n *node, do func(i int, key uint64, x [][]float32)) {
 	}
 }
 
+// keyOf returns the key of a unit for record i.
+func (t *pass) keyOf(n *node, i int) uint64 { return mix(mix(t.key(i)) + golden*uint64(n.id)) }
+
 // hosts returns the operands in host memory.
 func (t *pass) hosts(n *node) (list []device.Matrix) {
 	for k := range n.from {
@@ -66,11 +68,13 @@ func (t *pass) hosts(n *node) (list []device.Matrix) {
 	return list
 }
 
-// setRows sets x to row i of every matrix.
-func setRows(x [][]float32, of []device.Matrix, i int) {
+// rowsAt returns row i of every matrix.
+func rowsAt(of []device.Matrix, i int) [][]float32 {
+	x := make([][]float32, len(of))
 	for k, m := range of {
 		x[k] = m.Row(i)
 	}
+	return x
 }
 
 func (u *rowUnit) forward(t *pass, n *node) {
@@ -79,10 +83,9 @@ func (u *rowUnit) forward(t *pass, n *node) {
 		return
 	}
 	y, from := toHost(t.be, t.value(n), nil), t.hosts(n)
-	t.each(n, func(i int, key uint64, x [][]float32) {
-		setRows(x, from, i)
+	t.share(t.rows, func(i int) {
 		clear(y.Row(i)) // of another record
-		u.op.Forward(y.Row(i), key, x...)
+		u.op.Forward(y.Row(i), t.keyOf(n, i), rowsAt(from, i)...)
 	})
 	t.upload(t.value(n), y)
 }
@@ -109,11 +112,8 @@ func (u *rowUnit) backward(t *pass, n *node) {
 		}
 		to, host = append(to, dst), append(host, toHost(t.be, dst, nil))
 	}
-	t.each(n, func(i int, key uint64, x [][]float32) {
-		dx := make([][]float32, len(x))
-		setRows(x, from, i)
-		setRows(dx, host, i)
-		u.op.Backward(dx, dy.Row(i), y.Row(i), key, x...)
+	t.share(t.rows, func(i int) {
+		u.op.Backward(rowsAt(host, i), dy.Row(i), y.Row(i), t.keyOf(n, i), rowsAt(from, i)...)
 	})
 	for k := range to {
 		t.upload(to[k], host[k])

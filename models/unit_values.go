@@ -22,19 +22,40 @@ func (u *linearUnit) columns(m device.Matrix, lo, hi int) device.Matrix {
 	return m.Reshape(m.Rows*u.places, m.Cols/u.places).Slice(0, m.Rows*u.places, lo, hi)
 }
 
+// forward sets columns in the first term that has them, since terms have the same columns or none
+// in common.
 func (u *linearUnit) forward(t *pass, n *node) {
-	t.be.Fill(t.value(n), 0)
-	for _, m := range u.terms {
-		t.be.Axpy(m.factor, u.columns(t.operand(n, m.k), m.lo, m.hi),
-			u.columns(t.value(n), m.at, m.at+m.hi-m.lo))
+	for i, m := range u.terms {
+		src := u.columns(t.operand(n, m.k), m.lo, m.hi)
+		dst := u.columns(t.value(n), m.at, m.at+m.hi-m.lo)
+		t.addTerm(m.factor, src, dst, i > 0 && m.at <= u.terms[i-1].at)
 	}
+}
+
+// addTerm adds factor·src to dst, or sets dst if add is false.
+func (t *pass) addTerm(factor float32, src, dst device.Matrix, add bool) {
+	if !add && factor == 1 {
+		t.be.Apply(device.Identity, dst, src)
+		return
+	}
+	if !add {
+		t.be.Fill(dst, 0)
+	}
+	t.be.Axpy(factor, src, dst)
 }
 
 func (u *linearUnit) backward(t *pass, n *node) {
 	for _, m := range u.terms {
-		if dx := t.zeroed(n, m.k); dx.Rows > 0 {
-			t.be.Axpy(m.factor, u.columns(t.delta(n), m.at, m.at+m.hi-m.lo), u.columns(dx, m.lo, m.hi))
+		dx, add := t.give(n, m.k)
+		if dx.Rows == 0 {
+			continue
 		}
+		dst := u.columns(dx, m.lo, m.hi)
+		if !add && dst.Cols*u.places < dx.Cols {
+			t.be.Fill(dx, 0)
+			add = true
+		}
+		t.addTerm(m.factor, u.columns(t.delta(n), m.at, m.at+m.hi-m.lo), dst, add)
 	}
 }
 

@@ -63,6 +63,9 @@ func (t *pass) collect() {
 	if t.g.shared {
 		t.join()
 	}
+	if t.g.whole {
+		t.wholes()
+	}
 }
 
 // records returns the number of records of the batch.
