@@ -13,10 +13,10 @@ import (
 // GAN begins a chain for a generative adversarial network (Zhang, Ji and Wang 2018; package gan
 // lists the differences from the paper).
 //
-// The schema is public. Labels are part of the record: the generator makes records of each class,
-// in public proportions or, with Marginals, in released proportions. The chain is a plain value: a
-// method sets a field of a copy. Chains can therefore be forked, and the order of calls does not
-// matter. Plan reports all mistakes together.
+// The schema is public. Labels are part of the record, and the generator makes records of all
+// classes with the same probability. The chain is a plain value: a method sets a field of a copy.
+// Chains can therefore be forked, and the order of calls does not matter. Plan reports all mistakes
+// together.
 func GAN(schema records.Schema, budget accountant.Budget) GANChain {
 	return GANChain{schema: schema, budget: budget}
 }

@@ -26,7 +26,6 @@ type run struct {
 	trainer *sgd.Trainer
 	public  *publicRecords
 	learner *learner
-	critics *criticNetwork
 	done    int          // critic steps taken
 	opening int          // steps left of the warm start
 	opener  *sgd.Descent // of these steps
@@ -65,7 +64,6 @@ func (r *run) network(generator models.Generator) models.Network {
 	n := &criticNetwork{config: r.config, be: r.Backend, critic: r.critic,
 		fakes: newMaker(r.Backend, generator, r.config),
 		unit:  unit{Unit: network.UnitOf(r.config.Schema)}}
-	r.critics = n
 	if !r.config.Clipping.Adaptive {
 		return n
 	}

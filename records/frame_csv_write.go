@@ -171,8 +171,11 @@ func (o *frameWriter) row(f *Frame, i int) {
 	o.line = o.line[:0]
 	for k, j := range o.columns {
 		start := o.begin(k)
-		if j >= 0 && o.level(f, i, k) {
-			continue
+		if o.levels[k] != nil {
+			if l := f.Level(i, j); l >= 0 {
+				o.line = append(o.line, o.levels[k][l]...)
+				continue
+			}
 		}
 		if j >= 0 {
 			o.value(f, i, j)
@@ -191,18 +194,6 @@ func (o *frameWriter) value(f *Frame, i, j int) {
 		o.spare = append(o.spare[:0], o.line[start:]...)
 		o.line = form.spell(o.line[:start], o.spare)
 	}
-}
-
-// level writes field k if it is a level, and reports whether it is.
-func (o *frameWriter) level(f *Frame, i, k int) bool {
-	if o.levels[k] == nil {
-		return false
-	}
-	l := f.Level(i, o.columns[k])
-	if l >= 0 {
-		o.line = append(o.line, o.levels[k][l]...)
-	}
-	return l >= 0
 }
 
 // begin separates field k from the one before. It returns where the field starts in the line.

@@ -102,44 +102,31 @@ func (m method) candidates(domain graphical.Domain) []candidate {
 
 // mostFlags is the largest number of flags of a table, and mostFlagTables that of tables of more
 // than three flags.
-const (
-	mostFlags      = 8
-	mostFlagTables = 2048
-)
+const mostFlags, mostFlagTables = 8, 2048
 
-// addFlags adds the tables of four and more attributes of two values each: their few cells hold
-// what tables of three columns do not show, such as a parity. If a size has too many tables, it
-// adds only those with the label, or none.
+// addFlags adds the tables of four and more attributes of two values each, up to the first size of
+// which there are too many. Their few cells hold what tables of three columns do not show, such as
+// a parity.
 func (l *candidateList) addFlags() {
-	var flags, others []int
+	var flags []int
 	for a := range l.method.attributes {
 		if l.domain[a] == 2 {
 			flags = append(flags, a)
-			if a != l.label {
-				others = append(others, a)
-			}
 		}
 	}
-	room := mostFlagTables
-	add := func(of []int, size int, more ...int) bool {
-		if size > len(of) || combin.GeneralizedBinomial(float64(len(of)), float64(size)) > float64(room) {
-			return false
+	room := mostFlagTables + 0.5
+	for size := 4; size <= min(mostFlags, len(flags)); size++ {
+		room -= combin.GeneralizedBinomial(float64(len(flags)), float64(size))
+		if room < 0 {
+			return
 		}
-		marginal.EachGroup(len(of), size, func(group []int) {
-			list := slices.Clone(more)
+		marginal.EachGroup(len(flags), size, func(group []int) {
+			var list []int
 			for _, k := range group {
-				list = append(list, of[k])
+				list = append(list, flags[k])
 			}
-			slices.Sort(list)
 			l.add(list...)
-			room--
 		})
-		return true
-	}
-	for size := 4; size <= mostFlags; size++ {
-		if !add(flags, size) && len(others) < len(flags) {
-			add(others, size-1, l.label)
-		}
 	}
 }
 

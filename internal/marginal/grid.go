@@ -36,13 +36,10 @@ func gridOf(b records.Block, c records.Column) valueGrid {
 // multiples of 1, 2 or 5 times a power of ten of which there are at most the given number. They are
 // first, first+every and so on. The result n is 0 if coordinates do not tell the values apart.
 func (g valueGrid) round(from, to float64, most int) (first, every float64, n int) {
-	every = 1
-	for k := 0; ; k++ {
-		first = math.Ceil((from+g.origin)/every)*every - g.origin
-		if !(first+float64(most)*every < to) {
-			break
-		}
+	first, every = from, 1
+	for k := 0; first+float64(most)*every < to; k++ {
 		every *= []float64{2, 2.5, 2}[k%3]
+		first = math.Ceil((from+g.origin)/every)*every - g.origin
 	}
 	for ; first+float64(n)*every < to; n++ {
 		if k := first + float64(n)*every; g.near(float64(g.at(k))) != k {
