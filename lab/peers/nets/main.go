@@ -60,7 +60,8 @@ func serve(folder, name string, r io.Reader, w io.Writer) error {
 	for {
 		var command string
 		var amount float64
-		switch _, err := fmt.Fscanln(r, &command, &amount); {
+		_, err := fmt.Fscanln(r, &command, &amount)
+		switch {
 		case err == io.EOF:
 			return nil
 		case err != nil:
