@@ -84,7 +84,8 @@ func TestPartsHoldTheirValues(t *testing.T) {
 					}
 				}
 			}
-			if wide := c.Step() == 0 || c.Name() == "wide"; (singles == 0) != wide {
+			wide := c.Step() == 0 || c.Name() == "wide" && strconv.IntSize == 64
+			if (singles == 0) != wide {
 				t.Errorf("%s in %d cells: %d single values", c.Name(), cells, singles)
 			}
 		}
