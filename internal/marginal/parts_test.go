@@ -84,8 +84,10 @@ func TestPartsHoldTheirValues(t *testing.T) {
 					}
 				}
 			}
-			wide := c.Step() == 0 || c.Name() == "wide" && strconv.IntSize == 64
-			if (singles == 0) != wide {
+			if c.Name() == "wide" && strconv.IntSize < 64 {
+				continue // coordinates tell a few of its round values apart
+			}
+			if wide := c.Step() == 0 || c.Name() == "wide"; (singles == 0) != wide {
 				t.Errorf("%s in %d cells: %d single values", c.Name(), cells, singles)
 			}
 		}
