@@ -60,7 +60,7 @@ type AIM struct {
 	// three per column, and fewer if records are few compared with the noise.
 	Rounds int
 	// Order is the largest number of columns of a table: 2 or 3. 0 means 3. With 3, columns of two
-	// values also have tables of up to eight of them, if these are at most 2,048 tables.
+	// values also have tables of four to eight of them, smaller tables first, at most 2,048 in all.
 	Order int
 	// ClassPart is the fraction of the budget for measurements that is spent without a choice. It
 	// is divided equally among one table for each column, which has the column and the class. A

@@ -57,3 +57,62 @@ func TestEndGroupsThinOut(t *testing.T) {
 			out/20, outBefore/20, mean)
 	}
 }
+
+// TestFrequentCodesOfEndGroupsStay: a code far out with 400 records, thirteen standard deviations of
+// its noise, keeps them. The others near it are thinned out.
+func TestFrequentCodesOfEndGroupsStay(t *testing.T) {
+	s, err := records.NewSchema(records.Numeric("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := AttributesOf(s)[0]
+	const n, noise, mean, far = 10_000.0, 30.0, 6.0, 100
+	rng := rand.New(rand.NewPCG(3, 4))
+	counts := make([]float64, a.Codes)
+	for code := 1; code < a.Codes-1; code++ {
+		counts[code] = n*(math.Exp(-float64(code-1)/mean)-math.Exp(-float64(code)/mean)) +
+			noise*rng.NormFloat64()
+	}
+	counts[far] = 400
+	g := Surveyed{Counts: [][]float64{counts}, Noise: []float64{noise}, Total: n}.Grouping(0, a, 12)
+	if g.Group[far] != g.Group[a.Codes-1] {
+		t.Fatal("the code is in no end group: the test has no power")
+	}
+	if g.Part[far]*n < 300 || g.Part[far-5]*n > 5 {
+		t.Errorf("%.0f records at the frequent code and %.1f near it, want about 400 and 0",
+			g.Part[far]*n, g.Part[far-5]*n)
+	}
+}
+
+// TestGroupsOfTargetsExceedTheirNoise: every group of a number to be predicted has the fraction
+// least·√c for its c codes. Other numbers have smaller groups of as many codes.
+func TestGroupsOfTargetsExceedTheirNoise(t *testing.T) {
+	const least = 0.02
+	smallest := func(c records.Column) float64 {
+		s, err := records.NewSchema(c, records.Flag("f", "a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := AttributesOf(s)[0]
+		part := make([]float64, a.Codes)
+		for code := range part {
+			part[code] = 1 / float64(a.Codes)
+		}
+		held, codes := map[uint16]float64{}, map[uint16]float64{}
+		for code, group := range a.Grouped(part, least, 40).Group {
+			held[group] += part[code]
+			codes[group]++
+		}
+		worst := 1.0
+		for group, f := range held {
+			worst = min(worst, f/(least*math.Sqrt(codes[group])))
+		}
+		return worst
+	}
+	if r := smallest(records.Target("t", 0, 1)); r < 1 {
+		t.Errorf("a group of the target has %.2f of what its noise demands", r)
+	}
+	if r := smallest(records.Numeric("x", 0, 1)); r >= 1 {
+		t.Errorf("groups of another number have %.2f: the test has no power", r)
+	}
+}
