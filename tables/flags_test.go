@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// TestParityOfFlags fits AIM to rows of seven flags whose label is the parity of four of them, which
-// no table of three columns shows. The drawn rows must have that parity, too; rows with a random
-// label have it half of the time. The seed is fixed.
+// TestParityOfFlags fits AIM to rows of seven flags whose label is the parity of four of them,
+// which no table of three columns shows. The drawn rows must have that parity, too; rows with a
+// random label have it half of the time. The seed is fixed.
 func TestParityOfFlags(t *testing.T) {
 	var columns []records.Column
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
