@@ -12,9 +12,9 @@ const leastTail, clearCode = 4, 3.5
 // thin divides the records of the first and of the last group of numbers among their codes: fewer
 // and fewer towards the end, at the rate that fits their number and the density of the group beside
 // them. The bounds of a column are often far beyond its values, and the noise of many empty cells
-// would otherwise look like a heavy tail. Codes whose counts clearly exceed the noise, whose standard
-// deviation is a fraction of all records, keep their records. A single code beside the group says
-// nothing about the density there, and the group is not thinned out.
+// would otherwise look like a heavy tail. Codes whose counts clearly exceed the noise, whose
+// standard deviation is a fraction of all records, keep their records. A single code beside the
+// group says nothing about the density there, and the group is not thinned out.
 func (a Attribute) thin(g Grouping, noise float64) {
 	order := g.inOrder(a.Ordered())
 	if a.Cells == 0 || len(order) < 2 {

@@ -58,8 +58,8 @@ func TestEndGroupsThinOut(t *testing.T) {
 	}
 }
 
-// TestFrequentCodesOfEndGroupsStay: a code far out with 400 records, thirteen standard deviations of
-// its noise, keeps them. The others near it are thinned out.
+// TestFrequentCodesOfEndGroupsStay: a code far out with 400 records, thirteen standard deviations
+// of its noise, keeps them. The others near it are thinned out.
 func TestFrequentCodesOfEndGroupsStay(t *testing.T) {
 	s, err := records.NewSchema(records.Numeric("x", 0, 1))
 	if err != nil {
