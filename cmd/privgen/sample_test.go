@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -399,5 +400,44 @@ func TestEverySystemWritesItsImages(t *testing.T) {
 				t.Errorf("%s%s differs from what the library writes", name, suffix)
 			}
 		}
+	}
+}
+
+// numbered is a part of records that knows its number.
+type numbered struct {
+	records.Data
+	number int
+}
+
+// TestDrawnAhead: records that are drawn ahead arrive in order and with their error, and when the
+// writer stops early, the drawing has ended.
+func TestDrawnAhead(t *testing.T) {
+	ended, failed := 0, errors.New("no more records")
+	parts := func(yield func(records.Data, error) bool) {
+		defer func() { ended++ }()
+		for i := range 100 {
+			if !yield(numbered{number: i}, nil) {
+				return
+			}
+		}
+		yield(nil, failed)
+	}
+	next := 0
+	for part, err := range ahead(parts) {
+		if next == 100 && err == failed {
+			break
+		}
+		if err != nil || part.(numbered).number != next {
+			t.Fatalf("part %d: %v, %v", next, part, err)
+		}
+		next++
+	}
+	for part := range ahead(parts) {
+		if part.(numbered).number == 3 {
+			break
+		}
+	}
+	if next != 100 || ended != 2 {
+		t.Errorf("%d parts, and the drawing ended %d times", next, ended)
 	}
 }
