@@ -59,6 +59,9 @@ func TestWorkOfAPrice(t *testing.T) {
 	sampled := func(i int) Event {
 		return PoissonSampled{Probability: 0.01, Event: Gaussian{NoiseMultiplier: 2 + float64(i)/10}}
 	}
+	laplace := func(i int) Event {
+		return PoissonSampled{Probability: 0.01, Event: Laplace{Scale: 2 + float64(i)/10}}
+	}
 	tuned := func(i int) Event {
 		return RepeatAndSelect{Event: Repeated{sampled(i), 1000}, Mean: 10, Shape: 1}
 	}
@@ -95,7 +98,8 @@ func TestWorkOfAPrice(t *testing.T) {
 		priced bool
 	}{
 		"releases":              {Composed{list(32, sampled)}, true},
-		"more releases":         {Composed{list(33, sampled)}, false},
+		"rounded releases":      {Composed{list(1000, sampled)}, true},
+		"more releases":         {Composed{list(33, laplace)}, false},
 		"two moving groups":     {Composed{list(2, moving)}, true},
 		"eight moving groups":   {Composed{list(8, moving)}, false},
 		"selections":            {Composed{list(32, tuned)}, true},

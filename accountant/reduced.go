@@ -31,9 +31,16 @@ type Price struct {
 // Price returns the price at δ, from the best engine if order is 0, and otherwise from the Rényi
 // divergences of this order alone. The lower end may be 0 if lower is false, which saves time.
 //
+// If there are more than 32 different events that take time to price, probabilities and effects of
+// Poisson samples of Gaussian releases are rounded upward until few are different. The lower end is
+// then 0.
+//
 // Errors: ErrUnsupported; the error of a context that ends first.
 func (e Reduced) Price(ctx context.Context, delta, order float64, lower bool) (Price, error) {
 	if order == 0 {
+		if rounded, ok := e.rounded(); ok {
+			return e.priceRounded(ctx, rounded, delta)
+		}
 		return priceAll(ctx, e.lists, delta, e.relation, lower)
 	}
 	worst := 0.0

@@ -8,7 +8,8 @@ import (
 
 // These bound the events of a guarantee, which is priced when it is read: different ones, which
 // take up to 20 ms each on the finest grid, and their places in compositions. Most guarantees
-// within the bounds take less than a second.
+// within the bounds take less than a second. More Poisson samples of Gaussian releases are rounded;
+// see crowd.go.
 const (
 	mostCostly = 32
 	mostPlaces = 128
@@ -16,11 +17,25 @@ const (
 
 // CheckWork returns an error for an event whose price takes too long for a file that anybody may
 // write: one with more than 32 different events that take time to price, or more than 128 places of
-// them. Most events within the bounds are priced in less than a second.
+// them. Most events within the bounds are priced in less than a second. Poisson samples of Gaussian
+// releases count as often as they differ after the rounding of [Reduced.Price].
 //
 // Errors: *param.Error with the given path.
 func (e Reduced) CheckWork(path string) error {
-	costly, places := map[string]bool{}, 0
+	costly, places := e.work()
+	if rounded, ok := e.rounded(); ok {
+		costly, places = rounded.work()
+	}
+	if costly > mostCostly || places > mostPlaces {
+		return param.New(path, max(costly, places),
+			"at most 32 different events that take time to price, in at most 128 places")
+	}
+	return nil
+}
+
+// work returns the number of different events that take time to price, and of their places.
+func (e Reduced) work() (different, places int) {
+	costly := map[string]bool{}
 	var count func(lists [][]term)
 	count = func(lists [][]term) {
 		for _, terms := range lists {
@@ -46,11 +61,7 @@ func (e Reduced) CheckWork(path string) error {
 		}
 	}
 	count(e.lists)
-	if len(costly) > mostCostly || places > mostPlaces {
-		return param.New(path, max(len(costly), places),
-			"at most 32 different events that take time to price, in at most 128 places")
-	}
-	return nil
+	return len(costly), places
 }
 
 // The time for the divergences of a selection, also with a Poisson number of runs, and for its

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -299,7 +302,7 @@ func (p *path) move(r released) {
 	} else {
 		p.centers = p.update.centers(p.centers, r)
 	}
-	p.counts = append(p.counts, clone(r.counts))
+	p.counts = append(p.counts, slices.Clone(r.counts))
 	if c := p.l.cfg; c.Merge > 0 && len(p.counts) == c.Merge {
 		p.centers = p.update.merge(p.centers, r.counts, c.K)
 	}
@@ -356,7 +359,7 @@ func (u *updater) mean(r released) []float64 {
 	if !u.large(0) {
 		return make([]float64, u.dim)
 	}
-	m := scaled(u.sum(0), 1/u.total.counts[0])
+	m := floats.ScaleTo(make([]float64, u.dim), 1/u.total.counts[0], u.sum(0))
 	project(m, u.noise.clip)
 	return m
 }

@@ -3,6 +3,7 @@ package kmeans
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -23,7 +24,7 @@ type Iteration struct {
 
 func (h *History) add(r released) {
 	if h != nil {
-		h.Iterations = append(h.Iterations, Iteration{clone(r.sums), clone(r.counts)})
+		h.Iterations = append(h.Iterations, Iteration{slices.Clone(r.sums), slices.Clone(r.counts)})
 	}
 }
 

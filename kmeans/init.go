@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -131,7 +133,7 @@ func distance(v []float64, centers [][]float64) float64 {
 func spreadAround(mean []float64, s start) [][]float64 {
 	c := packing(s)
 	for _, v := range c {
-		axpy(v, 1, mean)
+		floats.AddScaled(v, 1, mean)
 		project(v, s.clip)
 	}
 	return c

@@ -1,6 +1,10 @@
 package kmeans
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // merge merges centres into k groups by Ward's method (Ward 1963). Each step merges the two groups
 // whose union increases the sum of squared distances least. This sum is computed from centres and
@@ -92,11 +96,11 @@ func (u *updater) merge(centers [][]float64, counts []float64, k int) [][]float6
 			means[g] = make([]float64, u.dim)
 		}
 		size := max(counts[i], 1)
-		axpy(means[g], size, centers[i])
+		floats.AddScaled(means[g], size, centers[i])
 		sizes[g] += size
 	}
 	for g, m := range means {
-		scale(m, 1/sizes[g])
+		floats.Scale(1/sizes[g], m)
 	}
 	far := make([]float64, u.dim)
 	far[0] = 4 * u.noise.clip

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // TestMergeIsWards compares merge with the definition of Ward's method: each step merges the pair
@@ -62,14 +64,14 @@ func scatterWithin(centers [][]float64, counts []float64, group []int) (sum floa
 		mean, total := make([]float64, len(centers[0])), 0.0
 		for i, c := range centers {
 			if group[i] == g {
-				axpy(mean, counts[i], c)
+				floats.AddScaled(mean, counts[i], c)
 				total += counts[i]
 			}
 		}
 		if total == 0 {
 			continue
 		}
-		scale(mean, 1/total)
+		floats.Scale(1/total, mean)
 		for i, c := range centers {
 			if group[i] == g {
 				sum += counts[i] * distance(c, [][]float64{mean})

@@ -3,6 +3,7 @@ package kmeans
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -204,7 +205,7 @@ func (e elsewhere) iteration(ctx context.Context, centers [][]float64, clip floa
 	p := e.pass()
 	p.ClipNorm = clip
 	for _, c := range centers {
-		p.Centers = append(p.Centers, clone(c))
+		p.Centers = append(p.Centers, slices.Clone(c))
 	}
 	list, real, err := e.sums(ctx, p)
 	if err != nil {

@@ -2,6 +2,9 @@ package kmeans
 
 import (
 	"context"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -38,13 +41,13 @@ func (i Init) public(ctx context.Context, s start) ([][]float64, error) {
 // plusPlus draws centres from the rows by k-means++. The probability of each row is proportional to
 // its squared distance from the nearest earlier centre.
 func plusPlus(rows [][]float64, s start) [][]float64 {
-	centers := [][]float64{clone(rows[s.rng.IntN(len(rows))])}
+	centers := [][]float64{slices.Clone(rows[s.rng.IntN(len(rows))])}
 	far := make([]float64, len(rows))
 	for i, r := range rows {
 		far[i] = distance(r, centers)
 	}
 	for len(centers) < s.k {
-		c := clone(rows[s.weighted(far)])
+		c := slices.Clone(rows[s.weighted(far)])
 		centers = append(centers, c)
 		for i, r := range rows {
 			far[i] = min(far[i], distance(r, [][]float64{c}))
@@ -78,15 +81,15 @@ func (s start) weighted(w []float64) int {
 func means(rows [][]float64, assigned []int32, previous [][]float64) [][]float64 {
 	next, counts := zeros(len(previous), len(previous[0])), make([]float64, len(previous))
 	for i, r := range rows {
-		axpy(next[assigned[i]], 1, r)
+		floats.AddScaled(next[assigned[i]], 1, r)
 		counts[assigned[i]]++
 	}
 	for k := range next {
 		if counts[k] == 0 {
-			next[k] = clone(previous[k])
+			next[k] = slices.Clone(previous[k])
 			continue
 		}
-		scale(next[k], 1/counts[k])
+		floats.Scale(1/counts[k], next[k])
 	}
 	return next
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Shrink determines whether centres are moved towards the mean of all records to reduce their
@@ -82,9 +84,9 @@ func (u *updater) centers(previous [][]float64, r released) [][]float64 {
 	next := all[:u.active]
 	for k := range next {
 		if u.large(k) {
-			next[k] = scaled(u.sum(k), 1/u.total.counts[k])
+			next[k] = floats.ScaleTo(make([]float64, u.dim), 1/u.total.counts[k], u.sum(k))
 		} else {
-			next[k] = clone(previous[k])
+			next[k] = slices.Clone(previous[k])
 		}
 	}
 	if u.cfg.Shrink == ShrinkToMean {
@@ -107,22 +109,22 @@ func (u *updater) shrink(centers [][]float64) {
 	for k := range centers {
 		if u.large(k) {
 			records += u.total.counts[k]
-			axpy(mean, 1, u.sum(k))
+			floats.AddScaled(mean, 1, u.sum(k))
 		}
 	}
 	if records == 0 {
 		return
 	}
-	scale(mean, 1/records)
+	floats.Scale(1/records, mean)
 	for k, c := range centers {
 		if !u.large(k) {
 			continue
 		}
 		s := u.noise.sum / u.total.counts[k]
 		explained := u.variance[k] * float64(u.dim) * s * s
-		axpy(c, -1, mean)
-		scale(c, max(1-explained/max(dot(c, c), math.SmallestNonzeroFloat64), minKeep))
-		axpy(c, 1, mean)
+		floats.AddScaled(c, -1, mean)
+		floats.Scale(max(1-explained/max(dot(c, c), math.SmallestNonzeroFloat64), minKeep), c)
+		floats.AddScaled(c, 1, mean)
 	}
 }
 
@@ -133,16 +135,16 @@ const minKeep = 0.05
 // centres then divide the records of the largest cluster. Both get half of its count, so the next
 // small cluster may divide another cluster.
 func (u *updater) split(centers [][]float64, counts []float64) {
-	counts = clone(counts)
+	counts = slices.Clone(counts)
 	for _, k := range u.small() {
-		largest := argmax(counts)
+		largest := floats.MaxIdx(counts)
 		if largest == k || !u.large(largest) {
 			return
 		}
 		step := direction(u.rng, u.dim, splitStep*math.Sqrt(dot(centers[largest], centers[largest])))
-		centers[k] = clone(centers[largest])
-		axpy(centers[k], 1, step)
-		axpy(centers[largest], -1, step)
+		centers[k] = slices.Clone(centers[largest])
+		floats.AddScaled(centers[k], 1, step)
+		floats.AddScaled(centers[largest], -1, step)
 		counts[largest] /= 2
 		counts[k] = counts[largest]
 		defer u.forget(k)
@@ -164,20 +166,10 @@ func (u *updater) small() (list []int) {
 // centre's norm. The next assignment hardly depends on this distance.
 const splitStep = 0.05
 
-func argmax(v []float64) int {
-	at := 0
-	for i := range v {
-		if v[i] > v[at] {
-			at = i
-		}
-	}
-	return at
-}
-
 // project scales c to the norm radius if c has a larger norm.
 func project(c []float64, radius float64) {
 	if n := math.Sqrt(dot(c, c)); n > radius {
-		scale(c, radius/n)
+		floats.Scale(radius/n, c)
 	}
 }
 
@@ -189,29 +181,9 @@ func direction(rng *rand.Rand, dim int, radius float64) []float64 {
 			v[i] = rng.NormFloat64()
 		}
 		if n := math.Sqrt(dot(v, v)); n > 0 {
-			scale(v, radius/n)
+			floats.Scale(radius/n, v)
 			return v
 		}
-	}
-}
-
-func clone(v []float64) []float64 { return append([]float64(nil), v...) }
-
-func scaled(v []float64, f float64) []float64 {
-	w := clone(v)
-	scale(w, f)
-	return w
-}
-
-func scale(v []float64, f float64) {
-	for i := range v {
-		v[i] *= f
-	}
-}
-
-func axpy(dst []float64, f float64, v []float64) {
-	for i, x := range v {
-		dst[i] += f * x
 	}
 }
 

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/accountant"
 )
@@ -114,8 +117,8 @@ func TestShrinkLowersTheError(t *testing.T) {
 		truth, r := make([][]float64, k), released{make([]float64, k*dim), make([]float64, k)}
 		common := direction(rng, dim, 0.5)
 		for c := range truth {
-			truth[c] = clone(common)
-			axpy(truth[c], 1, direction(rng, dim, 0.2))
+			truth[c] = slices.Clone(common)
+			floats.AddScaled(truth[c], 1, direction(rng, dim, 0.2))
 			r.counts[c] = count + n.count*rng.NormFloat64()
 			for j := range dim {
 				r.sums[c*dim+j] = count*truth[c][j] + n.sum*rng.NormFloat64()

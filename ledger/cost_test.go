@@ -122,3 +122,45 @@ func TestPaidGuaranteesCanBeRead(t *testing.T) {
 		}
 	}
 }
+
+// TestManyRunsShareALedger checks that a service can go on after its thirty-second run with
+// settings of its own, and that its guarantee can be read.
+func TestManyRunsShareALedger(t *testing.T) {
+	const runs = 100
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-6})
+	var all []accountant.Event
+	for i := range runs {
+		e := accountant.Repeated{Count: 500, Event: accountant.PoissonSampled{
+			Probability: .002 + 1e-5*float64(i),
+			Event:       accountant.Gaussian{NoiseMultiplier: 2 + .01*float64(i)},
+		}}
+		if all = append(all, e); i < 30 || i%10 == 9 { // the others are left to one transaction
+			one := Transaction{Lines: []Line{{Purpose: "run", Event: e, Count: 1}}}
+			if _, err := l.ReserveAll(one); err != nil {
+				t.Fatalf("run %d: %v", i, err)
+			}
+		}
+	}
+	var rest Transaction
+	for i, e := range all {
+		if i >= 30 && i%10 != 9 {
+			rest.Lines = append(rest.Lines, Line{Purpose: "run", Event: e, Count: 1})
+		}
+	}
+	if _, err := l.ReserveAll(rest); err != nil {
+		t.Fatal(err)
+	}
+	exact, err := accountant.Epsilon(accountant.Composed{Events: all}, 1e-6, l.Relation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := l.Guarantee()
+	if !(g.Epsilon >= exact.Lower && g.Epsilon <= 1.1*exact.Upper) {
+		t.Errorf("the guarantee states ε = %v, which is %v", g.Epsilon, exact)
+	}
+	text, err := json.Marshal(g)
+	read := new(Guarantee)
+	if err := errors.Join(err, json.Unmarshal(text, read)); err != nil || read.Epsilon != g.Epsilon {
+		t.Errorf("read: %v, %v; want ε = %v", read.Epsilon, err, g.Epsilon)
+	}
+}

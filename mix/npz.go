@@ -3,7 +3,6 @@ package mix
 import (
 	"archive/zip"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 
@@ -31,7 +30,8 @@ func (r *Rows) WriteNPZ(w io.Writer) error {
 }
 
 func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {
-	t, err := records.FromFlat(anyNumbers(cols), flat)
+	every := records.Interval(cols, -math.MaxFloat32, math.MaxFloat32) // changes no number
+	t, err := records.FromFlat(every, flat)
 	if err != nil {
 		return err
 	}
@@ -40,51 +40,4 @@ func writeMember(z *zip.Writer, name string, cols int, flat []float32) error {
 		return err
 	}
 	return records.WriteNPY(w, t)
-}
-
-// anyNumbers returns a schema whose bounds contain every finite float32, so reading and writing
-// change no number.
-func anyNumbers(cols int) records.Schema {
-	return records.Interval(cols, -math.MaxFloat32, math.MaxFloat32)
-}
-
-// ReadNPZ reads rows that [Rows.WriteNPZ] wrote. They must have dim features and the given number
-// of label coordinates, which may be 0.
-//
-// Errors: records.ErrFormat for a file of another format, and for missing arrays or arrays of wrong
-// shapes.
-func ReadNPZ(r io.ReaderAt, size int64, dim, classes int) (*Rows, error) {
-	z, err := zip.NewReader(r, size)
-	if err != nil {
-		return nil, fmt.Errorf("%w: not an npz file", records.ErrFormat)
-	}
-	features, err := readMember(z, npzFeatures, dim)
-	if err != nil {
-		return nil, err
-	}
-	var labels []float32
-	if classes > 0 {
-		if labels, err = readMember(z, npzLabels, classes); err != nil {
-			return nil, err
-		}
-	}
-	rows, err := RowsOf(dim, classes, features, labels)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", records.ErrFormat, err)
-	}
-	return rows, nil
-}
-
-func readMember(z *zip.Reader, name string, cols int) ([]float32, error) {
-	f, err := z.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: the file has no array %s", records.ErrFormat, name)
-	}
-	defer f.Close()
-	t, err := records.ReadNPY(f, anyNumbers(cols))
-	if err != nil {
-		return nil, err
-	}
-	flat, _ := t.Flat()
-	return flat, nil
 }

@@ -1,6 +1,10 @@
 package judge
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // descent minimises a smooth convex function by L-BFGS.
 //
@@ -33,7 +37,7 @@ func (d *descent) run(w []float64) {
 		make([]float64, n), make([]float64, n)
 	d.value = d.at(d.w, d.grad)
 	for range d.iterations {
-		if largest(d.grad) <= d.tolerance {
+		if floats.Norm(d.grad, math.Inf(1)) <= d.tolerance {
 			return
 		}
 		d.direction()
@@ -49,41 +53,37 @@ func (d *descent) direction() {
 	copy(q, d.grad)
 	for i := len(d.moves) - 1; i >= 0; i-- {
 		m := d.moves[i]
-		alpha[i] = m.inverse * inner(m.s, q)
-		add(q, -alpha[i], m.y)
+		alpha[i] = m.inverse * floats.Dot(m.s, q)
+		floats.AddScaled(q, -alpha[i], m.y)
 	}
-	scale := 1 / max(math.Sqrt(inner(d.grad, d.grad)), 1)
+	scale := 1 / max(math.Sqrt(floats.Dot(d.grad, d.grad)), 1)
 	if len(d.moves) > 0 {
 		m := d.moves[len(d.moves)-1]
-		scale = 1 / (m.inverse * inner(m.y, m.y))
+		scale = 1 / (m.inverse * floats.Dot(m.y, m.y))
 	}
-	for i := range q {
-		q[i] *= scale
-	}
+	floats.Scale(scale, q)
 	for i, m := range d.moves {
-		add(q, alpha[i]-m.inverse*inner(m.y, q), m.s)
+		floats.AddScaled(q, alpha[i]-m.inverse*floats.Dot(m.y, q), m.s)
 	}
-	for i := range q {
-		q[i] = -q[i]
-	}
+	floats.Scale(-1, q)
 }
 
 // search takes a step in the direction; it returns false if no step length satisfies the
 // conditions.
 func (d *descent) search() bool {
-	slope := inner(d.grad, d.way)
+	slope := floats.Dot(d.grad, d.way)
 	if !(slope < 0) {
 		return false
 	}
 	short, long, step := 0.0, math.Inf(1), 1.0
 	for range 40 {
 		copy(d.next, d.w)
-		add(d.next, step, d.way)
+		floats.AddScaled(d.next, step, d.way)
 		value := d.at(d.next, d.nextGrad)
 		switch {
 		case !(value <= d.value+1e-4*step*slope):
 			long = step
-		case inner(d.nextGrad, d.way) < 0.9*slope:
+		case floats.Dot(d.nextGrad, d.way) < 0.9*slope:
 			short = step
 		default:
 			d.accept(value)
@@ -98,36 +98,13 @@ func (d *descent) search() bool {
 
 func (d *descent) accept(value float64) {
 	s, y := make([]float64, len(d.w)), make([]float64, len(d.w))
-	for i := range s {
-		s[i], y[i] = d.next[i]-d.w[i], d.nextGrad[i]-d.grad[i]
-	}
-	if sy := inner(s, y); sy > 0 {
+	floats.SubTo(s, d.next, d.w)
+	floats.SubTo(y, d.nextGrad, d.grad)
+	if sy := floats.Dot(s, y); sy > 0 {
 		d.moves = append(d.moves, move{s, y, 1 / sy})
 		d.moves = d.moves[max(len(d.moves)-remembered, 0):]
 	}
 	copy(d.w, d.next)
 	copy(d.grad, d.nextGrad)
 	d.value = value
-}
-
-func inner(a, b []float64) float64 {
-	sum := 0.0
-	for i, v := range a {
-		sum += v * b[i]
-	}
-	return sum
-}
-
-func add(y []float64, alpha float64, x []float64) {
-	for i, v := range x {
-		y[i] += alpha * v
-	}
-}
-
-func largest(v []float64) float64 {
-	top := 0.0
-	for _, x := range v {
-		top = max(top, math.Abs(x))
-	}
-	return top
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -105,7 +107,7 @@ func (o *objective) evaluate(w, grad []float64) float64 {
 		penalised = w[:len(o.Weights.Data)]
 	}
 	copy(grad, penalised)
-	value := inner(penalised, penalised) / 2
+	value := floats.Dot(penalised, penalised) / 2
 	o.apply(o.be, o.x.Batch, o.margins)
 	const chunk = 4096
 	for lo := 0; lo < o.x.Rows(); lo += chunk {

@@ -24,7 +24,6 @@ import (
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/merf"
-	"github.com/seed7ba64551/privgen/mix"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -203,11 +202,7 @@ func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	rows, err := mix.RowsOf(3, 2, []float32{1, 2, 3, 4, 5, 6}, []float32{0, 1, 1, 0})
-	if err != nil {
-		return nil, err
-	}
-	var idx, labels, npy, npz, mixed, cifar bytes.Buffer
+	var idx, labels, npy, npz, cifar bytes.Buffer
 	colours, err := records.FromBytes(images.CIFAR10Schema(), make([]byte, 2*3*32*32), 3, 9)
 	if err != nil {
 		return nil, err
@@ -220,8 +215,7 @@ func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 	if err := errors.Join(err, records.WriteIDX(&idx, nil, pixels),
 		records.WriteIDX(io.Discard, &labels, labelled), records.WriteNPY(&npy, table),
 		records.WriteNPZ(&npz, table),
-		images.WriteCIFAR(&cifar, colours),
-		rows.WriteNPZ(&mixed)); err != nil {
+		images.WriteCIFAR(&cifar, colours)); err != nil {
 		return nil, err
 	}
 	one := func(b *bytes.Buffer) [][]byte { return [][]byte{b.Bytes()} }
@@ -251,9 +245,6 @@ func binaryReaders(vectors, grey records.Schema) ([]reader, error) {
 		}},
 		{"npz", one(&npz), anyBytes, func(b []byte) error {
 			return look(records.ReadNPZ(from(b), int64(len(b)), vectors))
-		}},
-		{"npz of mixtures", one(&mixed), anyBytes, func(b []byte) error {
-			return second(mix.ReadNPZ(from(b), int64(len(b)), 3, 2))
 		}},
 	}, nil
 }

@@ -12,7 +12,18 @@ func accountantMutants() []mutant {
 	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
 	keys := at(in, "EveryKeyIsReadOnce")
+	crowds := at(in, "RoundingNever|PowersAre")
 	return []mutant{
+		{Name: "accountant/samples are rounded downward", In: in, Tests: crowds,
+			Old: "for math.Exp2(i/k) < x {", New: "for math.Exp2((i+1)/k) < x {",
+			Why: "a ledger with many different runs states too small an ε"},
+		{Name: "accountant/uses of rounded samples are lost", In: in, Tests: crowds,
+			Old: "out[i].n += t.n", New: "out[i].n = max(out[i].n, t.n)",
+			Why: "a ledger with many different runs states too small an ε"},
+		{Name: "accountant/probabilities are rounded below their own", In: in, Tests: crowds,
+			Old: "max(a.q, min(toPower(a.q, k), mostRounded))",
+			New: "min(toPower(a.q, k), mostRounded/2)",
+			Why: "a ledger with many different runs states too small an ε"},
 		{Name: "accountant/compositions are not counted", In: in, Tests: at(in, "WorkOfAPrice"),
 			Old: "places > mostPlaces", New: "places < 0",
 			Why: "one request keeps every other one waiting for minutes"},

@@ -14,7 +14,7 @@ func sqlMutants() []mutant {
 			Old: "return errIf(values != 0 || len(page) > 0)", New: "return nil",
 			Why: "parquet-go prints what a file states"},
 		{Name: "accountant/a request may cost any time", In: "accountant",
-			Tests: at("ledger", "CostlyPrices"), Old: "if len(costly) > mostCostly ||",
+			Tests: at("ledger", "CostlyPrices"), Old: "if costly > mostCostly ||",
 			New: "if", Why: "one client blocks the ledger for all others"},
 		{Name: "internal/network/large networks are built to be checked", In: "internal/network",
 			Tests: at(".", "PlansOfLargeRecords"),
