@@ -19,10 +19,10 @@ const (
 	mostRounded      = .999 // a probability is rounded upward to less than 1
 )
 
-// rounded returns the event with samples rounded upward; ok is false for an event that needs no
-// rounding, or has too many different events after it.
-func (e Reduced) rounded() (r Reduced, ok bool) {
-	if costly, _ := e.work(); costly <= mostCostly {
+// rounded returns the event with samples rounded upward, with at most the given number of different
+// events; ok is false for an event that needs no rounding, or has more of them after it.
+func (e Reduced) rounded(most int) (r Reduced, ok bool) {
+	if costly, _ := e.work(); costly <= most {
 		return e, false
 	}
 	for k := float64(finest); k >= coarsest; k /= 2 {
@@ -30,7 +30,7 @@ func (e Reduced) rounded() (r Reduced, ok bool) {
 		for _, terms := range e.lists {
 			r.lists = append(r.lists, roundedTerms(terms, k))
 		}
-		if costly, _ := r.work(); costly <= mostCostly {
+		if costly, _ := r.work(); costly <= most {
 			return r, true
 		}
 	}
@@ -67,10 +67,11 @@ func toPower(x, k float64) float64 {
 }
 
 // priceRounded returns the smaller of the price of rounded samples and the price by the Rényi
-// divergences of the samples themselves.
+// divergences of samples that are rounded less.
 func (e Reduced) priceRounded(ctx context.Context, rounded Reduced, delta float64) (Price, error) {
 	p, err := priceAll(ctx, rounded.lists, delta, e.relation, false)
 	worst := 0.0
+	e, _ = e.rounded(4 * mostCostly)
 	for _, terms := range e.lists {
 		r, _ := rdpEpsilon(terms, delta) // infinite if a divergence is not known
 		worst = max(worst, r.epsilon)

@@ -52,7 +52,7 @@ func TestRoundingNeverLowersThePrice(t *testing.T) {
 // and that few events are different.
 func checkRounded(t *testing.T, e Reduced) {
 	t.Helper()
-	r, ok := e.rounded()
+	r, ok := e.rounded(mostCostly)
 	if costly, _ := r.work(); !ok || costly > mostCostly {
 		t.Fatalf("%d different events are left, %t", costly, ok)
 	}

@@ -38,7 +38,7 @@ type Price struct {
 // Errors: ErrUnsupported; the error of a context that ends first.
 func (e Reduced) Price(ctx context.Context, delta, order float64, lower bool) (Price, error) {
 	if order == 0 {
-		if rounded, ok := e.rounded(); ok {
+		if rounded, ok := e.rounded(mostCostly); ok {
 			return e.priceRounded(ctx, rounded, delta)
 		}
 		return priceAll(ctx, e.lists, delta, e.relation, lower)

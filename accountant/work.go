@@ -23,7 +23,7 @@ const (
 // Errors: *param.Error with the given path.
 func (e Reduced) CheckWork(path string) error {
 	costly, places := e.work()
-	if rounded, ok := e.rounded(); ok {
+	if rounded, ok := e.rounded(mostCostly); ok {
 		costly, places = rounded.work()
 	}
 	if costly > mostCostly || places > mostPlaces {
