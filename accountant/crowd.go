@@ -71,7 +71,7 @@ func toPower(x, k float64) float64 {
 func (e Reduced) priceRounded(ctx context.Context, rounded Reduced, delta float64) (Price, error) {
 	p, err := priceAll(ctx, rounded.lists, delta, e.relation, false)
 	worst := 0.0
-	e, _ = e.rounded(4 * mostCostly)
+	e, _ = e.rounded(2 * mostCostly)
 	for _, terms := range e.lists {
 		r, _ := rdpEpsilon(terms, delta) // infinite if a divergence is not known
 		worst = max(worst, r.epsilon)
