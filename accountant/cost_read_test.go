@@ -83,7 +83,7 @@ func TestReductionsAreBounded(t *testing.T) {
 		"many groups of parts": {Composed{list(50, group)}, ReplaceOne},
 		"choices":              {OneOf{list(5000, mixed(5000))}, AddOrRemoveOne},
 		"selections":           {Composed{list(500, tuned)}, AddOrRemoveOne},
-		"best of samples":      {Composed{list(500, bestOfTwo)}, AddOrRemoveOne},
+		"best of samples":      {Composed{list(1500, bestOfTwo)}, AddOrRemoveOne},
 		"best of five":         {Composed{list(100, bestOfFive)}, AddOrRemoveOne},
 		"best of truncated":    {Composed{list(1000, bestTruncated)}, AddOrRemoveOne},
 		"equal selections":     {Repeated{Composed{list(5000, equal)}, 1}, ReplaceOne},
@@ -91,7 +91,7 @@ func TestReductionsAreBounded(t *testing.T) {
 		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne},
 		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne},
 		"deep histograms":      {oneOf(20, Composed{list(2000, sparse)}), AddOrRemoveOne},
-		"discrete noise":       {Composed{list(2000, noise)}, AddOrRemoveOne},
+		"discrete noise":       {Composed{list(4000, noise)}, AddOrRemoveOne},
 	} {
 		var err error
 		best := time.Duration(math.MaxInt64) // others may hold up one of several runs
