@@ -5,22 +5,26 @@ import (
 	"math"
 )
 
-// A ledger may hold a thousand different Poisson samples of Gaussian releases, one for each run,
-// whose loss distributions would take long to compose. Their sampling probabilities and effects are
-// then rounded upward to powers of 2^(1/k), and equal ones are composed together. k is the largest
-// power of two, from finest to coarsest, that leaves at most mostCostly different events.
+// A ledger may hold a thousand different Poisson samples of Gaussian releases, one for each run. It
+// would take seconds to compose their loss distributions. So their sampling probabilities and their
+// effects are rounded upward to powers of 2^(1/k), and samples that are then equal are composed
+// together. k is the largest power of two, from finest to coarsest, that leaves at most mostCostly
+// different events.
 //
-// A sample with a larger probability dominates one with a smaller one: for q' ≤ q the distribution
-// (1−q')P + q'Q is a mixture of P and (1−q)P + qQ, and the hockey-stick divergence is jointly
-// convex. A larger effect dominates a smaller one, which results from it by scaling and further
-// noise. Compositions keep both orders (Zhu, Dong and Wang 2022, Theorem 10).
+// Rounding upward never lowers a price. Let P and Q be the distributions without and with the
+// record. For q' ≤ q, (1−q')P + q'Q is a mixture of P and (1−q)P + qQ; by the joint convexity of
+// the hockey-stick divergence, the sample with q dominates the one with q'. A sample with a smaller
+// effect results from one with a larger effect by scaling and further noise. A composition of
+// dominating pairs dominates the composition (Zhu, Dong and Wang 2022). These samples are under
+// AddOrRemoveOne; samples under ReplaceOne are not rounded.
 const (
 	finest, coarsest = 64, 1. / 64
 	mostRounded      = .999 // a probability is rounded upward to less than 1
 )
 
-// rounded returns the event with samples rounded upward, with at most the given number of different
-// events; ok is false for an event that needs no rounding, or has more of them after it.
+// rounded returns the event with samples rounded upward until at most the given number of events
+// are different. It returns the event itself and false if no rounding is needed, or if none is
+// enough.
 func (e Reduced) rounded(most int) (r Reduced, ok bool) {
 	if costly, _ := e.work(); costly <= most {
 		return e, false
@@ -37,7 +41,7 @@ func (e Reduced) rounded(most int) (r Reduced, ok bool) {
 	return e, false
 }
 
-// roundedTerms rounds the samples of a list, and adds up the uses of equal ones.
+// roundedTerms rounds the samples of a list and adds up the uses of equal ones.
 func roundedTerms(terms []term, k float64) (out []term) {
 	at := map[sampledGaussian]int{}
 	for _, t := range terms {
@@ -66,8 +70,8 @@ func toPower(x, k float64) float64 {
 	return math.Exp2(i / k)
 }
 
-// priceRounded returns the smaller of the price of rounded samples and the price by the Rényi
-// divergences of samples that are rounded less.
+// priceRounded returns the smaller of two prices: that of the rounded event, and one by the Rényi
+// divergences of an event that is rounded less, since divergences take less time.
 func (e Reduced) priceRounded(ctx context.Context, rounded Reduced, delta float64) (Price, error) {
 	p, err := priceAll(ctx, rounded.lists, delta, e.relation, false)
 	worst := 0.0

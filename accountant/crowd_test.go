@@ -26,7 +26,11 @@ func TestRoundingNeverLowersThePrice(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for try := range 32 {
 		spread := []float64{.001, .05, .3, 3}[try%4]
-		e, err := Reduce(crowd(rng, 33+rng.IntN(20), spread), AddOrRemoveOne)
+		event := Event(crowd(rng, 33+rng.IntN(20), spread))
+		if try%8 >= 4 { // two parts, of which either may be the dearer one
+			event = Disjoint{Parts: []Event{event, crowd(rng, 20, spread)}, Fixed: true}
+		}
+		e, err := Reduce(event, AddOrRemoveOne)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,9 +31,9 @@ type Price struct {
 // Price returns the price at δ, from the best engine if order is 0, and otherwise from the Rényi
 // divergences of this order alone. The lower end may be 0 if lower is false, which saves time.
 //
-// If there are more than 32 different events that take time to price, probabilities and effects of
-// Poisson samples of Gaussian releases are rounded upward until few are different. The lower end is
-// then 0.
+// If more than 32 different events take time to price, the sampling probabilities and the effects
+// of Poisson samples of Gaussian releases are rounded upward until at most 32 are different. The
+// upper end is then larger than that of [Epsilon], and the lower end is 0.
 //
 // Errors: ErrUnsupported; the error of a context that ends first.
 func (e Reduced) Price(ctx context.Context, delta, order float64, lower bool) (Price, error) {

@@ -8,8 +8,8 @@ import (
 
 // These bound the events of a guarantee, which is priced when it is read: different ones, which
 // take up to 20 ms each on the finest grid, and their places in compositions. Most guarantees
-// within the bounds take less than a second. More Poisson samples of Gaussian releases are rounded;
-// see crowd.go.
+// within the bounds take less than a second. More Poisson samples of Gaussian releases are rounded
+// until few are different: see crowd.go.
 const (
 	mostCostly = 32
 	mostPlaces = 128
@@ -18,14 +18,12 @@ const (
 // CheckWork returns an error for an event whose price takes too long for a file that anybody may
 // write: one with more than 32 different events that take time to price, or more than 128 places of
 // them. Most events within the bounds are priced in less than a second. Poisson samples of Gaussian
-// releases count as often as they differ after the rounding of [Reduced.Price].
+// releases are counted after the rounding that [Reduced.Price] describes.
 //
 // Errors: *param.Error with the given path.
 func (e Reduced) CheckWork(path string) error {
-	costly, places := e.work()
-	if rounded, ok := e.rounded(mostCostly); ok {
-		costly, places = rounded.work()
-	}
+	rounded, _ := e.rounded(mostCostly)
+	costly, places := rounded.work()
 	if costly > mostCostly || places > mostPlaces {
 		return param.New(path, max(costly, places),
 			"at most 32 different events that take time to price, in at most 128 places")

@@ -133,7 +133,7 @@ func distance(v []float64, centers [][]float64) float64 {
 func spreadAround(mean []float64, s start) [][]float64 {
 	c := packing(s)
 	for _, v := range c {
-		floats.AddScaled(v, 1, mean)
+		floats.Add(v, mean)
 		project(v, s.clip)
 	}
 	return c

@@ -81,7 +81,7 @@ func (s start) weighted(w []float64) int {
 func means(rows [][]float64, assigned []int32, previous [][]float64) [][]float64 {
 	next, counts := zeros(len(previous), len(previous[0])), make([]float64, len(previous))
 	for i, r := range rows {
-		floats.AddScaled(next[assigned[i]], 1, r)
+		floats.Add(next[assigned[i]], r)
 		counts[assigned[i]]++
 	}
 	for k := range next {

@@ -109,7 +109,7 @@ func (u *updater) shrink(centers [][]float64) {
 	for k := range centers {
 		if u.large(k) {
 			records += u.total.counts[k]
-			floats.AddScaled(mean, 1, u.sum(k))
+			floats.Add(mean, u.sum(k))
 		}
 	}
 	if records == 0 {
@@ -122,9 +122,9 @@ func (u *updater) shrink(centers [][]float64) {
 		}
 		s := u.noise.sum / u.total.counts[k]
 		explained := u.variance[k] * float64(u.dim) * s * s
-		floats.AddScaled(c, -1, mean)
+		floats.Sub(c, mean)
 		floats.Scale(max(1-explained/max(dot(c, c), math.SmallestNonzeroFloat64), minKeep), c)
-		floats.AddScaled(c, 1, mean)
+		floats.Add(c, mean)
 	}
 }
 
@@ -143,8 +143,8 @@ func (u *updater) split(centers [][]float64, counts []float64) {
 		}
 		step := direction(u.rng, u.dim, splitStep*math.Sqrt(dot(centers[largest], centers[largest])))
 		centers[k] = slices.Clone(centers[largest])
-		floats.AddScaled(centers[k], 1, step)
-		floats.AddScaled(centers[largest], -1, step)
+		floats.Add(centers[k], step)
+		floats.Sub(centers[largest], step)
 		counts[largest] /= 2
 		counts[k] = counts[largest]
 		defer u.forget(k)

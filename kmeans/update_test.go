@@ -118,7 +118,7 @@ func TestShrinkLowersTheError(t *testing.T) {
 		common := direction(rng, dim, 0.5)
 		for c := range truth {
 			truth[c] = slices.Clone(common)
-			floats.AddScaled(truth[c], 1, direction(rng, dim, 0.2))
+			floats.Add(truth[c], direction(rng, dim, 0.2))
 			r.counts[c] = count + n.count*rng.NormFloat64()
 			for j := range dim {
 				r.sums[c*dim+j] = count*truth[c][j] + n.sum*rng.NormFloat64()

@@ -163,4 +163,13 @@ func TestManyRunsShareALedger(t *testing.T) {
 	if err := errors.Join(err, json.Unmarshal(text, read)); err != nil || read.Epsilon != g.Epsilon {
 		t.Errorf("read: %v, %v; want ε = %v", read.Epsilon, err, g.Epsilon)
 	}
+	honest := g.Epsilon
+	g.Epsilon = .01 // which the entries disprove
+	text, err = json.Marshal(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, read); err == nil && read.Epsilon != honest {
+		t.Errorf("a guarantee that states ε = .01 is read as ε = %v, want %v", read.Epsilon, honest)
+	}
 }
