@@ -137,10 +137,10 @@ type changing struct {
 	epsilon float64 // of the choice
 }
 
-func (c changing) kind() kind                          { return changesKind() }
-func (c changing) reads() records.Schema               { return c.schema }
-func (c changing) view(data records.Data) records.Data { return data }
-func (c changing) types() []any                        { return nil }
+func (c changing) kind() kind                                 { return changesKind() }
+func (c changing) reads(int) records.Schema                   { return c.schema }
+func (c changing) view(_ int, data records.Data) records.Data { return data }
+func (c changing) types() []any                               { return nil }
 
 // purposeChoice is the purpose of the choice on the ledger.
 const purposeChoice = "choice of a change"

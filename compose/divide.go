@@ -37,7 +37,7 @@ func divide(c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan
 	var plans []synth.Plan
 	last := len(of) - 1
 	part := func(i int, b accountant.Budget) (synth.Plan, error) {
-		p, err := of[i].PlanFor(c.reads(), b)
+		p, err := of[i].PlanFor(c.reads(i), b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.kind().path(i), err)
 		}

@@ -9,7 +9,8 @@ import (
 
 // kinds lists the kinds of compositions whose files can be read, by level.
 func kinds() []kind {
-	return []kind{ranksKind(), poolKind(), labelsKind(), changesKind(), levelsKind()}
+	return []kind{ranksKind(), poolKind(), labelsKind(), changesKind(), levelsKind(),
+		linkedKind()}
 }
 
 // Systems returns the systems of this package, for reading their files. Their parts are of the
@@ -60,7 +61,7 @@ func (k kind) readPlan(s synth.SavedPlan, of synth.Systems) (synth.Plan, error) 
 		if err != nil {
 			return nil, err
 		}
-		if !p.Schema().Equal(want) {
+		if !k.apart && !p.Schema().Equal(want) {
 			return nil, synth.Malformed(synth.ErrSchema)
 		}
 		plans = append(plans, p)

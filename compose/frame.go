@@ -18,10 +18,10 @@ import (
 type composition interface {
 	// kind names the system and says how its files are read.
 	kind() kind
-	// reads returns the schema of the records that the parts read.
-	reads() records.Schema
-	// view returns the records that the parts read, as far as they are known before a release.
-	view(data records.Data) records.Data
+	// reads returns the schema of the records that a part reads.
+	reads(part int) records.Schema
+	// view returns the records that a part reads, as far as they are known before a release.
+	view(part int, data records.Data) records.Data
 	// stages returns the composition's own stages, before and after those of the parts.
 	stages() (before, after []synth.Stage)
 	// title describes the generator, which is made of the named systems. The notes are lines of the
@@ -47,6 +47,7 @@ const (
 	chooseLevel                  // it chooses among the records drawn
 	changeLevel                  // it changes the records drawn
 	openLevel                    // it finds the levels of the records
+	linkLevel                    // it draws rows of several tables
 )
 
 // A kind describes the compositions of one type, for messages and for files.
@@ -60,8 +61,10 @@ type kind struct {
 	// networks is the number of networks that the composition itself builds when a file is read. They
 	// share the limits for files with the parts.
 	networks int
-	// reads returns the schema of the records that the parts read; nil if it is the composition's.
+	// reads returns the schema of the records that the parts read; nil if it is the composition's. It
+	// is not asked if each part reads others (apart); design then checks them.
 	reads func(records.Schema) (records.Schema, error)
+	apart bool
 	// design reads the settings of a saved plan with the given parts, which are of the given systems.
 	design func(s synth.SavedPlan, of []synth.Plan) (synth.Design, error)
 	// release reads what a generator holds beside the models of its parts.
@@ -114,8 +117,8 @@ func checkPart(c composition, i int, p synth.Plan, relation accountant.Relation)
 	if !own.persons {
 		k.Add(records.RefusePersons(path+".Schema", p.Schema()))
 	}
-	k.OK(p.Schema().Equal(c.reads()), path+".Schema", p.Schema(),
-		"the schema of the records that it reads: "+records.Difference(p.Schema(), c.reads()))
+	k.OK(p.Schema().Equal(c.reads(i)), path+".Schema", p.Schema(),
+		"the schema of the records that it reads: "+records.Difference(p.Schema(), c.reads(i)))
 	k.OK(p.Budget().Relation == relation, path+".Budget.Relation", p.Budget().Relation,
 		"the relation of the whole, "+relation.String())
 	released := synth.Inner{Plan: p}.Releases()
@@ -224,9 +227,9 @@ func (f *frame) Parts() []any {
 
 // Judge makes the checks of all parts.
 func (f *frame) Judge(r *synth.Run) error {
-	for _, part := range f.parts() {
+	for i, part := range f.parts() {
 		if r.Data != nil {
-			part.Data = f.view(r.Data)
+			part.Data = f.view(i, r.Data)
 		}
 		if err := r.JudgeInner(part); err != nil {
 			return err

@@ -246,10 +246,10 @@ type labelling struct {
 	relation accountant.Relation
 }
 
-func (c labelling) kind() kind                          { return labelsKind() }
-func (c labelling) reads() records.Schema               { return c.schema }
-func (c labelling) view(data records.Data) records.Data { return data }
-func (c labelling) types() []any                        { return []any{c.Features} }
+func (c labelling) kind() kind                                 { return labelsKind() }
+func (c labelling) reads(int) records.Schema                   { return c.schema }
+func (c labelling) view(_ int, data records.Data) records.Data { return data }
+func (c labelling) types() []any                               { return []any{c.Features} }
 
 // purposeClassifier is the purpose of the classifier's steps on the ledger.
 const purposeClassifier = "classifier step"

@@ -142,10 +142,10 @@ func (c *opening) histogram(noise, delta float64) accountant.SparseHistogram {
 	return e
 }
 
-func (c opening) kind() kind                          { return levelsKind() }
-func (c opening) reads() records.Schema               { return c.schema }
-func (c opening) view(data records.Data) records.Data { return data }
-func (c opening) types() []any                        { return nil }
+func (c opening) kind() kind                                 { return levelsKind() }
+func (c opening) reads(int) records.Schema                   { return c.schema }
+func (c opening) view(_ int, data records.Data) records.Data { return data }
+func (c opening) types() []any                               { return nil }
 
 // purposeTexts is the purpose of the counts on the ledger.
 const purposeTexts = "levels of open columns"

@@ -106,11 +106,11 @@ type pooling struct {
 	shares []float64
 }
 
-func (c pooling) kind() kind                            { return poolKind() }
-func (c pooling) reads() records.Schema                 { return c.schema }
-func (c pooling) view(data records.Data) records.Data   { return data }
-func (c pooling) stages() (before, after []synth.Stage) { return nil, nil }
-func (c pooling) types() []any                          { return nil }
+func (c pooling) kind() kind                                 { return poolKind() }
+func (c pooling) reads(int) records.Schema                   { return c.schema }
+func (c pooling) view(_ int, data records.Data) records.Data { return data }
+func (c pooling) stages() (before, after []synth.Stage)      { return nil, nil }
+func (c pooling) types() []any                               { return nil }
 
 func (c pooling) title(of []string) string {
 	return fmt.Sprintf("pool of %s, %v", strings.Join(of, " and "), c.schema)

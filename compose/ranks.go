@@ -153,9 +153,9 @@ type ranking struct {
 	relation      accountant.Relation
 }
 
-func (c ranking) kind() kind            { return ranksKind() }
-func (c ranking) reads() records.Schema { return c.ranks }
-func (c ranking) types() []any          { return nil }
+func (c ranking) kind() kind               { return ranksKind() }
+func (c ranking) reads(int) records.Schema { return c.ranks }
+func (c ranking) types() []any             { return nil }
 
 // calibrate finds the noise of the counts.
 func (c *ranking) calibrate(b accountant.Budget) error {
@@ -224,7 +224,9 @@ func (c ranking) notes([]synth.Plan) []string {
 }
 
 // view returns the records with the schema of ranks, before the ranks are known.
-func (c ranking) view(data records.Data) records.Data { return ranked{Data: data, schema: c.ranks} }
+func (c ranking) view(_ int, data records.Data) records.Data {
+	return ranked{Data: data, schema: c.ranks}
+}
 
 // fit releases the counts and carries out the part on ranks.
 func (c ranking) fit(ctx context.Context, r *run) (*model, error) {

@@ -38,7 +38,7 @@ func Guarded(d Data) Data { return guard(d, true) }
 
 func guard(d Data, anyValue bool) Data {
 	switch own := d.(type) {
-	case *Table, *SetTable, *Frame, *Persons, nil:
+	case *Table, *SetTable, *Frame, *Persons, *Linked, nil:
 		return d
 	case *clamped:
 		if anyValue || !own.anyValue {

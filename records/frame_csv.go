@@ -56,8 +56,9 @@ type frameReader struct {
 	absent  []map[string]bool // texts of a missing value of each column
 	first   bool              // the next line is the first, and is not known to be a record
 	names   []string
-	persons rowPersons
-	strays  func(column int, problem, text string)
+	// keep reports whether a line is a record; nil for all lines
+	keep   func(fields [][]byte, fault lineFault) (bool, error)
+	strays func(column int, problem, text string)
 }
 
 func (in *frameReader) builder() *FrameBuilder { return in.rows }
@@ -144,9 +145,9 @@ func (in *frameReader) read(n int) error {
 		if err == nil && in.first && fault == readable && in.named(fields) {
 			err = undeclaredHeader()
 		}
-		kept := false
-		if err == nil {
-			kept, err = in.persons.keep(in.lines.in, fields, fault)
+		kept := true
+		if err == nil && in.keep != nil {
+			kept, err = in.keep(fields, fault)
 		}
 		if err == nil {
 			err = in.lines.in.spend(len(in.fields))

@@ -35,29 +35,38 @@ func (c CSV) ReadPersons(r io.Reader, s Schema, person string, most int) (*Perso
 				"a column that is not in the schema, or that is an identifier of the schema")
 		}
 	}
-	if in.persons.field = slices.Index(in.names, person); in.count(person) != 1 {
-		return nil, malformed("%d columns are named %q: want one", in.count(person), person)
+	field, err := in.field(person)
+	if err != nil {
+		return nil, err
 	}
-	in.persons.index = map[string]int32{}
+	persons := rowPersons{field: field, index: map[string]int32{}}
+	in.keep = func(fields [][]byte, fault lineFault) (bool, error) {
+		return persons.keep(in.lines.in, fields, fault)
+	}
 	frame, err := readFrame(in)
 	if err != nil {
 		return nil, err
 	}
-	return group(frame, in.persons.of, len(in.persons.index), most)
+	return group(frame, persons.of, len(persons.index), most)
+}
+
+// field returns the only field of a line with the given name.
+func (in *frameReader) field(name string) (int, error) {
+	if in.count(name) != 1 {
+		return 0, malformed("%d columns are named %q: want one", in.count(name), name)
+	}
+	return slices.Index(in.names, name), nil
 }
 
 // rowPersons holds the persons of the rows that a reader has kept.
 type rowPersons struct {
 	field int              // the field of a line that names the person
-	index map[string]int32 // the number of each name; nil if rows are not grouped
+	index map[string]int32 // the number of each name
 	of    []int32
 }
 
 // keep records the person of a line, and reports whether the line names one.
 func (p *rowPersons) keep(in *input, fields [][]byte, fault lineFault) (bool, error) {
-	if p.index == nil {
-		return true, nil
-	}
 	if fault != readable {
 		return false, nil
 	}

@@ -93,6 +93,12 @@ func (z *Nonzeros) read(d Data, piece func(from, to int, b *device.Batch)) {
 		}
 		return
 	}
+	if f, ok := d.(*following); ok {
+		for _, row := range z.Index {
+			f.nonzeros(z, int(row))
+		}
+		return
+	}
 	step := max(denseCoordinates/max(d.Schema().Dim(), 1), 1)
 	for from := 0; from < n; from += step {
 		to := min(from+step, n)
@@ -122,14 +128,19 @@ func (f *Frame) nonzeros(z *Nonzeros, k, row int) {
 		case code.tick != nil:
 			z.tick(code, code.tickOf(cells.ticks[row]))
 		default:
-			if v := code.number(cells.numbers[row]); v != v {
-				z.Append(code.offset+1, 1)
-			} else {
-				z.Append(code.offset, code.position(v))
-			}
+			z.number(code, code.number(cells.numbers[row]))
 		}
 	}
 	z.End()
+}
+
+// number appends the coordinates that encodeNumber writes for a number inside the schema.
+func (z *Nonzeros) number(k *cellCode, v float64) {
+	if v != v {
+		z.Append(k.offset+1, 1)
+	} else {
+		z.Append(k.offset, k.position(v))
+	}
 }
 
 // level appends the coordinates that encodeLevel writes for a level inside the schema.

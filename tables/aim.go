@@ -70,6 +70,8 @@ type AIM struct {
 	// Coarse is the number of groups of a column's values in coarse tables. A coarse table with the
 	// class may be chosen in place of the fine one. 0 means 5; 1 means no coarse tables.
 	Coarse int
+
+	known int // number of the columns that are known before a row is drawn; see After
 }
 
 const (
@@ -106,6 +108,8 @@ func (c AIM) method() (m method, err error) {
 		"a fraction up to 0.9, 0 for the default, or a negative number for none")
 	k.OK(c.Coarse >= 0 && c.Coarse <= mostCoarse, "tables.AIM.Coarse", c.Coarse,
 		fmt.Sprintf("1 to %d, or 0 for the default", mostCoarse))
+	k.OK(c.known == 0 || c.known > 0 && c.known < len(c.Schema.Columns()) && c.Schema.Classes() == 0,
+		"tables.AIM.After", c.known, "fewer columns than the schema has, which has no class")
 	if err := k.Err(); err != nil {
 		return m, err
 	}
@@ -126,7 +130,9 @@ func (c AIM) method() (m method, err error) {
 	if c.ClassPart < 0 || (method{attributes: attributes}).goal() < 0 {
 		c.ClassPart = 0
 	}
-	return method{Common: common, strategy: worstFitted{c.ClassPart},
+	known := knownAttributes(c.Schema, c.known)
+	return method{Common: common, strategy: worstFitted{c.ClassPart, known}, before: c.known,
+		known:  known,
 		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
 		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)),
 		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}, nil
@@ -156,11 +162,13 @@ func (m method) firstLevel() int {
 // which is then fitted to everything measured.
 type worstFitted struct {
 	classPart float64 // fraction of the units for tables of each column with the class
+	known     int     // number of attributes that are known before a row is drawn
 }
 
 func (worstFitted) name() string { return nameAIM }
 
-func (worstFitted) measures(candidate) bool { return true }
+// measures excludes the tables of single columns that are known.
+func (s worstFitted) measures(c candidate) bool { return c.attributes[len(c.attributes)-1] >= s.known }
 
 func (worstFitted) work(m method, _ []candidate) (compared, passes, cells float64) {
 	rounds := float64(m.rounds)

@@ -139,8 +139,13 @@ type candidateList struct {
 	total  int
 }
 
-// add adds a table, unless the table or the list would become too large.
-func (l *candidateList) add(group ...int) { l.addColumns(group, group) }
+// add adds a table, unless the table or the list would become too large, or all its columns are known
+// before a row is drawn.
+func (l *candidateList) add(group ...int) {
+	if len(group) == 1 || group[len(group)-1] >= l.method.known {
+		l.addColumns(group, group)
+	}
+}
 
 // addCoarse adds the table of a list of attributes with their coarse groups, if there are any.
 func (l *candidateList) addCoarse(group ...int) {

@@ -24,6 +24,8 @@ type method struct {
 	coarse      int     // groups of a column's values in coarse tables; 1 for no coarse tables
 	classWeight float64 // weight of a table with the class, relative to one without it
 	attributes  []marginal.Attribute
+	before      int // number of the first columns, which are known before a row is drawn
+	known       int // number of their attributes
 }
 
 // A strategy states which tables a method measures, and when it compares them with its model. A

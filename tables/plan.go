@@ -106,6 +106,7 @@ type planJSON struct {
 	Order      int     `json:"order,omitempty"`
 	Coarse     int     `json:"coarse,omitempty"`
 	ClassPart  float64 `json:"class_part,omitempty"`
+	Known      int     `json:"known_columns,omitempty"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise   float64          `json:"noise_multiplier,omitempty"`
 	Choices defaults.Choices `json:"choices,omitempty"`
@@ -115,7 +116,7 @@ type planJSON struct {
 func (w work) Config() (json.RawMessage, error) {
 	j := planJSON{Bins: w.Bins, Fine: w.Fine, Cells: w.Cells, ColumnPart: w.ColumnPart,
 		WithinPart: w.WithinPart, Nominal: w.Nominal, Seed: w.Seed, Rounds: w.rounds, Order: w.order,
-		Coarse: w.coarse, Noise: w.noise, Choices: w.choices}
+		Coarse: w.coarse, Known: w.before, Noise: w.noise, Choices: w.choices}
 	if s, ok := w.strategy.(worstFitted); ok {
 		j.ClassPart = s.classPart
 	}
@@ -126,7 +127,7 @@ func (w work) Config() (json.RawMessage, error) {
 func Systems() synth.Systems {
 	return synth.Systems{
 		system(nameAIM, func(c Common, j planJSON) (synth.PassProgram, error) {
-			return AIM{Common: c, Rounds: j.Rounds, Order: j.Order, Coarse: j.Coarse,
+			return AIM{Common: c, Rounds: j.Rounds, Order: j.Order, Coarse: j.Coarse, known: j.Known,
 				ClassPart: cmp.Or(j.ClassPart, noClassPart)}.Plan()
 		}),
 		system(nameMST, func(c Common, _ planJSON) (synth.PassProgram, error) {

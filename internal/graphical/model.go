@@ -98,6 +98,21 @@ func (m *Model) pass() {
 	for i, p := range m.places {
 		p.view.add(m.nodes[p.node].work, m.Factors[i].Theta, 1)
 	}
+	m.up()
+	for i := range m.nodes {
+		n := &m.nodes[i]
+		p := m.Tree.Cliques[i].Parent
+		if p < 0 {
+			copy(n.law, n.given)
+			continue
+		}
+		n.parent.sum(n.shared, m.nodes[p].law)
+		n.up.scale(n.law, n.given, n.shared)
+	}
+}
+
+// up passes messages to the root, and leaves each clique's distribution given the shared attributes.
+func (m *Model) up() {
 	for i := len(m.nodes) - 1; i >= 0; i-- {
 		n := &m.nodes[i]
 		n.up.top(n.top, n.work)
@@ -111,16 +126,6 @@ func (m *Model) pass() {
 		if p := m.Tree.Cliques[i].Parent; p >= 0 {
 			n.parent.add(m.nodes[p].work, n.top, 1)
 		}
-	}
-	for i := range m.nodes {
-		n := &m.nodes[i]
-		p := m.Tree.Cliques[i].Parent
-		if p < 0 {
-			copy(n.law, n.given)
-			continue
-		}
-		n.parent.sum(n.shared, m.nodes[p].law)
-		n.up.scale(n.law, n.given, n.shared)
 	}
 }
 

@@ -1,0 +1,158 @@
+package records
+
+import (
+	"io"
+	"io/fs"
+	"iter"
+)
+
+// ReadTables reads the rows of several tables, each from the file with the table's name and the
+// ending .csv in a folder, such as os.DirFS("data"). Every file has a header. Columns other than keys
+// are read as [CSV.ReadFrame] reads them. Keys are compared byte by byte, without surrounding blanks.
+// A line that cannot be read is left out, since it names no root.
+//
+// Guarantee: see [Link], also for which rows are left out.
+// Errors: see [CSV.ReadFrame]; [ErrFormat] unless a file has one column for each key; errors of the
+// file system.
+func (c CSV) ReadTables(folder fs.FS, t Tables) (*Linked, error) {
+	l, err := newLinker(t)
+	if err != nil {
+		return nil, err
+	}
+	for i := range l.nodes {
+		if err := c.readTable(folder, l, i); err != nil {
+			return nil, err
+		}
+	}
+	return l.linked(), nil
+}
+
+func (c CSV) readTable(folder fs.FS, l *linker, i int) error {
+	n := l.nodes[i]
+	c.Header, c.Names, c.FirstRecord = true, nil, false
+	file, err := folder.Open(n.Name + ".csv")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	in, err := c.frameReader(file, n.Schema)
+	if err != nil {
+		return err
+	}
+	var places []int
+	for _, name := range n.keyNames() {
+		at, err := in.field(name)
+		if err != nil {
+			return err
+		}
+		places = append(places, at)
+	}
+	path := make([]string, len(places))
+	in.keep = func(fields [][]byte, fault lineFault) (bool, error) {
+		if fault != readable {
+			return false, nil
+		}
+		length := 0
+		for k, at := range places {
+			path[k] = string(fields[at])
+			length += len(path[k])
+		}
+		if !l.add(i, int32(in.rows.Len()), path) {
+			return false, nil
+		}
+		return true, in.lines.in.spend(valuesPerName + length/8)
+	}
+	rows, err := readFrame(in)
+	if err == nil {
+		l.table(i, rows)
+	}
+	return err
+}
+
+// WriteTables writes the rows of several tables to one file for each, as ReadTables reads them. It
+// calls create with the name of each file. Keys are new: the rows of each table are numbered from 1,
+// through all parts. Its memory does not grow with the number of parts.
+//
+// Errors: those of create, of the files and of the parts; *[param.Error] for parts of other tables.
+func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error), t Tables,
+	parts iter.Seq2[*Linked, error]) (err error) {
+	nodes, err := t.nodes()
+	if err != nil {
+		return err
+	}
+	c.Names = nil
+	var out []*frameWriter
+	for _, n := range nodes {
+		file, err := create(n.Name + ".csv")
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if e := file.Close(); err == nil {
+				err = e
+			}
+		}()
+		w, err := c.frameWriter(file, n.file)
+		if err != nil {
+			return err
+		}
+		w.header()
+		out = append(out, w)
+	}
+	first := make([]int, len(nodes)) // keys of the parts before
+	for l, err := range parts {
+		if err != nil {
+			return err
+		}
+		if !l.tables.Equal(t) {
+			return given("records.CSV.WriteTables.parts", nil)
+		}
+		for i, w := range out {
+			rows := l.keyed(i, first)
+			for row := range rows.n {
+				w.row(rows, row)
+			}
+		}
+		for i := range first {
+			first[i] += l.parts[i].frame.Len()
+		}
+	}
+	for _, w := range out {
+		if err := w.w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyed returns the rows of table i with their keys, which follow the given numbers.
+func (l *Linked) keyed(i int, first []int) *Frame {
+	n, own := l.nodes[i], l.parts[i].frame
+	at := make([]int32, own.Len()) // each row's own number, then those of its parents
+	for k := range at {
+		at[k] = int32(k)
+	}
+	levels := len(n.Parents)
+	keys := make([]cells, levels, levels+1)
+	if n.Key != "" {
+		keys = append(keys, cells{numbers: numbered(at, first[i])})
+	}
+	for above, level := i, levels-1; level >= 0; level-- {
+		for k, row := range at {
+			at[k] = l.parts[above].up[row]
+		}
+		above = l.nodes[above].parent
+		keys[level] = cells{numbers: numbered(at, first[above])}
+	}
+	return &Frame{frameRef: &frameRef{&frameRows{schema: n.file, n: own.Len(),
+		cells: append(keys, own.cells[:len(n.Schema.table.columns)]...), home: own.home}}}
+}
+
+// numbered returns the keys of rows.
+func numbered(rows []int32, first int) []float64 {
+	out := make([]float64, len(rows))
+	for k, row := range rows {
+		out[k] = float64(first + int(row) + 1)
+	}
+	return out
+}
