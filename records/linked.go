@@ -69,7 +69,9 @@ func Link(t Tables, rows ...Keyed) (*Linked, error) {
 	for i, n := range l.nodes {
 		own := rows[i]
 		field := fmt.Sprintf("records.Link.rows[%d].", i)
-		if own.Rows == nil || !own.Rows.Schema().Equal(n.Schema) {
+		if n.bare() {
+			own.Rows = bareRows(len(own.Keys))
+		} else if own.Rows == nil || !own.Rows.Schema().Equal(n.Schema) {
 			return nil, param.New(field+"Rows", "[records]", "rows of the table's schema")
 		}
 		keyed := own.Keys != nil || n.Key == "" && len(n.Children) == 0
@@ -96,6 +98,9 @@ func Link(t Tables, rows ...Keyed) (*Linked, error) {
 	return l.linked(), nil
 }
 
+// bareRows returns rows without columns.
+func bareRows(n int) *Frame { return &Frame{frameRef: &frameRef{&frameRows{n: n}}} }
+
 // A linker joins tables, one after another.
 type linker struct {
 	tables Tables
@@ -104,6 +109,8 @@ type linker struct {
 	parts  []linkedTable
 	rows   []int32 // of the table that is being read: rows that have a parent
 	up     []int32 // and the rows of the parent
+
+	implied bool // the rows of the root are the keys that its first child names
 }
 
 func newLinker(t Tables) (*linker, error) {
@@ -131,8 +138,13 @@ func (l *linker) add(i int, row int32, path []string) bool {
 	}
 	if n.parent >= 0 {
 		var found bool
-		if up, found = l.index[n.parent][pathOf(path[:len(n.Parents)])]; !found {
-			return false
+		parent := pathOf(path[:len(n.Parents)])
+		if up, found = l.index[n.parent][parent]; !found {
+			if i != 1 || !l.implied {
+				return false
+			}
+			up = int32(len(l.index[0]))
+			l.index[0][parent] = up
 		}
 	}
 	if n.Key != "" {
@@ -161,6 +173,16 @@ func pathOf(keys []string) string {
 // table completes table i from the frame of all rows that were added.
 func (l *linker) table(i int, frame *Frame) {
 	n := l.nodes[i]
+	if i == 1 && l.implied {
+		rows, up := l.rows, l.up
+		l.rows = make([]int32, len(l.index[0]))
+		for k := range l.rows {
+			l.rows[k] = int32(k)
+		}
+		l.up = make([]int32, len(l.rows))
+		l.table(0, bareRows(len(l.rows)))
+		l.rows, l.up = rows, up
+	}
 	keep, up := l.rows, l.up
 	if n.parent >= 0 {
 		keep, up = sorted(l.rows, l.up, l.parts[n.parent].frame.Len(), n.Most)

@@ -16,8 +16,9 @@ import (
 type Tables struct {
 	Name string `json:"name"`
 	// Schema describes the columns other than keys. Tables below the root have no label, target,
-	// identifiers or constraints.
-	Schema Schema `json:"schema"`
+	// identifiers or constraints. The zero Schema describes a root without columns, such as the users
+	// of a log: it has no file, and its rows are the keys that its first child names.
+	Schema Schema `json:"schema,omitzero"`
 	// Key names the column of a file that identifies a row. It may be left out for a table below the
 	// root without children.
 	Key string `json:"key,omitempty"`
@@ -154,11 +155,27 @@ func (t Tables) append(list *[]tableNode, parent, most int) error {
 	return nil
 }
 
+// bare reports whether the table has no columns.
+func (t Tables) bare() bool { return t.Schema.kind == 0 }
+
+// UnmarshalJSON reads a description. It does not validate it, since a table below the root is not
+// valid by itself.
+func (t *Tables) UnmarshalJSON(data []byte) error {
+	if err := (Limits{}).checkJSON(data); err != nil {
+		return err
+	}
+	type plain Tables
+	return param.Decode(data, (*plain)(t))
+}
+
 // check reports the mistakes in one table.
 func (t Tables) check(parent, depth, most int) error {
 	path := func(field string) string { return fmt.Sprintf("records.Tables[%.40q].%s", t.Name, field) }
 	var k param.Checker
-	k.Add(t.Schema.Validate())
+	bare := parent < 0 && t.bare() && len(t.Children) > 0
+	if !bare {
+		k.Add(t.Schema.Validate())
+	}
 	k.OK(depth <= mostDepth, path("Children"), "tables within each other",
 		fmt.Sprintf("at most %d levels", mostDepth))
 	k.OK(namesFile(t.Name), path("Name"), quotedName(t.Name),
@@ -166,7 +183,7 @@ func (t Tables) check(parent, depth, most int) error {
 	if k.Err() != nil {
 		return k.Err()
 	}
-	k.OK(t.Schema.kind == MixedTable && t.Schema.persons == 0, path("Schema"), t.Schema.String(),
+	k.OK(bare || t.Schema.kind == MixedTable && t.Schema.persons == 0, path("Schema"), t.Schema.String(),
 		"a table's, without ByPerson")
 	k.OK(t.Key != "" || len(t.Children) == 0, path("Key"), "", "a column, since rows belong to its rows")
 	if k.Err() != nil || parent < 0 {

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"io"
 	"io/fs"
 	"iter"
@@ -19,7 +20,11 @@ func (c CSV) ReadTables(folder fs.FS, t Tables) (*Linked, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.implied = t.bare()
 	for i := range l.nodes {
+		if i == 0 && l.implied {
+			continue
+		}
 		if err := c.readTable(folder, l, i); err != nil {
 			return nil, err
 		}
@@ -83,6 +88,10 @@ func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error), t Tab
 	c.Names = nil
 	var out []*frameWriter
 	for _, n := range nodes {
+		if n.bare() {
+			out = append(out, nil)
+			continue
+		}
 		file, err := create(n.Name + ".csv")
 		if err != nil {
 			return err
@@ -108,6 +117,9 @@ func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error), t Tab
 			return given("records.CSV.WriteTables.parts", nil)
 		}
 		for i, w := range out {
+			if w == nil {
+				continue
+			}
 			rows := l.keyed(i, first)
 			for row := range rows.n {
 				w.row(rows, row)
@@ -118,11 +130,11 @@ func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error), t Tab
 		}
 	}
 	for _, w := range out {
-		if err := w.w.Flush(); err != nil {
-			return err
+		if w != nil {
+			err = errors.Join(err, w.w.Flush())
 		}
 	}
-	return nil
+	return err
 }
 
 // keyed returns the rows of table i with their keys, which follow the given numbers.
@@ -145,7 +157,7 @@ func (l *Linked) keyed(i int, first []int) *Frame {
 		keys[level] = cells{numbers: numbered(at, first[above])}
 	}
 	return &Frame{frameRef: &frameRef{&frameRows{schema: n.file, n: own.Len(),
-		cells: append(keys, own.cells[:len(n.Schema.table.columns)]...), home: own.home}}}
+		cells: append(keys, own.cells[:len(own.cells)-len(n.Children)]...), home: own.home}}}
 }
 
 // numbered returns the keys of rows.

@@ -1,0 +1,105 @@
+// Command linked compares systems for tables that belong together on real tables.
+//
+//	go -C lab run ./studies/linked -set msnbc -in msnbc990928.seq.gz -epsilon 1 -runs 3
+//
+// It draws as many rows of the root as there are, and prints, for each system, the mean and the
+// spread of total variation distances between tables of counts of the real and of the drawn rows,
+// averaged over the tables of a kind:
+//
+//	lengths  numbers of rows of a parent
+//	columns  single columns of a table below the root
+//	pairs    two columns of a row
+//	parent   a column of a row and one of its parent's row
+//	steps    a column of a row and of the row before
+//	starts   a column of the first row of a parent
+//	ends     a column of the last row of a parent
+//
+// Columns of numbers are divided at the sixteenths of the real rows. The system "again" draws root
+// rows with all that belongs to them from the real ones, with replacement: what sampling alone costs.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+var (
+	name    = flag.String("set", "shop", "data set: msnbc, panel, eval or shop")
+	in      = flag.String("in", "", "its file; not used for shop")
+	epsilon = flag.Float64("epsilon", 1, "ε per root row, at δ = 1e-6 under add or remove one")
+	runs    = flag.Int("runs", 3, "number of fits")
+	systems = flag.String("systems", "linked,independent,chain", "systems to compare")
+)
+
+func main() {
+	flag.Parse()
+	if err := study(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "linked:", err)
+		os.Exit(1)
+	}
+}
+
+func study(ctx context.Context) error {
+	own, ok := sets[*name]
+	if !ok {
+		return fmt.Errorf("no set %q", *name)
+	}
+	real, err := own.read(*in, own.tables)
+	if err != nil {
+		return err
+	}
+	var codes [][]coder
+	for i := range listed(own.tables) {
+		rows, _ := real.Table(i)
+		codes = append(codes, coders(rows))
+		fmt.Printf("table %d: %d rows\n", i, rows.Len())
+	}
+	want := counted{}
+	want.count(real, codes, own.tables, nil)
+	b := accountant.Budget{Epsilon: *epsilon, Delta: 1e-6}
+	fmt.Printf("%-12s", "system")
+	for _, m := range measureNames {
+		fmt.Printf(" %14s", m)
+	}
+	fmt.Println()
+	for _, system := range strings.Split(*systems, ",") {
+		var all [][]float64
+		start := time.Now()
+		for run := range *runs {
+			got := counted{}
+			if system == "again" {
+				got.count(real, codes, own.tables, again(real.Len(), uint64(run)))
+			} else if err := drawn(ctx, system, real, b, uint64(run), func(out *records.Linked) {
+				got.count(out, codes, own.tables, nil)
+			}); err != nil {
+				return fmt.Errorf("%s: %w", system, err)
+			}
+			all = append(all, compare(want, got))
+		}
+		fmt.Printf("%-12s", system)
+		for k := range measureNames {
+			mean, spread := meanOf(all, k)
+			fmt.Printf("  %.4f±%.4f", mean, spread)
+		}
+		fmt.Printf("  %.0f s\n", time.Since(start).Seconds())
+	}
+	return nil
+}
+
+func meanOf(all [][]float64, k int) (mean, spread float64) {
+	for _, one := range all {
+		mean += one[k] / float64(len(all))
+	}
+	for _, one := range all {
+		spread += (one[k] - mean) * (one[k] - mean) / float64(max(len(all)-1, 1))
+	}
+	return mean, math.Sqrt(spread)
+}
