@@ -1,0 +1,366 @@
+package records_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// bank describes customers, their accounts in order, and the transactions of an account.
+func bank(t testing.TB) records.Tables {
+	s := func(columns ...records.Column) records.Schema { return must(records.NewSchema(columns...))(t) }
+	return records.Tables{Name: "customers", Key: "customer",
+		Schema: s(records.Categorical("region", "n", "s"), records.Label("class", "a", "b")),
+		Children: []records.Tables{{Name: "accounts", Key: "account", Parents: []string{"customer"}, Most: 2,
+			Ordered: true, Schema: s(records.Integer("limit", 0, 9), records.Flag("open", "no", "yes")),
+			Children: []records.Tables{{Name: "transactions", Parents: []string{"customer", "account"},
+				Most: 2, Schema: s(records.Numeric("amount", 0, 1))}}}}}
+}
+
+// A heap holds files whose rows are in any order, with keys that may be wrong.
+type heap [3][][]string
+
+var heads = [3]string{"customer,region,class", "account,customer,open,limit",
+	"amount,customer,account"}
+
+// randomHeap returns rows of up to four customers, of which any may lack a key, have one twice, or
+// have too many rows. Keys of accounts are the same for different customers.
+func randomHeap(rng *rand.Rand) (h heap) {
+	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
+	key := func(n int) string { return pick(fmt.Sprint(rng.IntN(n)), " "+fmt.Sprint(rng.IntN(n)), "") }
+	for range rng.IntN(6) {
+		h[0] = append(h[0], []string{key(4), pick("n", "s", "?"), pick("a", "b", "x")})
+	}
+	for range rng.IntN(10) {
+		h[1] = append(h[1], []string{key(3), key(4), pick("no", "yes"), pick("1", "7", "", "12")})
+	}
+	for range rng.IntN(20) {
+		h[2] = append(h[2], []string{pick("0.5", "2"), key(4), key(3)})
+	}
+	return h
+}
+
+// without returns the rows that do not name a root.
+func (h heap) without(root string) (out heap) {
+	at := [3]int{0, 1, 1}
+	for i, rows := range h {
+		for _, row := range rows {
+			if strings.TrimSpace(row[at[i]]) != root {
+				out[i] = append(out[i], row)
+			}
+		}
+	}
+	return out
+}
+
+func (h heap) read(t testing.TB, d records.Tables) *records.Linked {
+	folder := fstest.MapFS{}
+	for i, name := range d.Names() {
+		text := heads[i] + "\n"
+		for _, row := range h[i] {
+			text += strings.Join(row, ",") + "\n"
+		}
+		folder[name+".csv"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return must(records.CSV{}.ReadTables(folder, d))(t)
+}
+
+// linked returns the same rows, joined from Go values.
+func (h heap) linked(t testing.TB, d records.Tables) *records.Linked {
+	schemas := []records.Schema{d.Schema, d.Children[0].Schema, d.Children[0].Children[0].Schema}
+	places := [3][]int{{1, 2}, {3, 2}, {0}}
+	keys := [3]int{0, 0, -1}
+	parents := [3][]int{{}, {1}, {1, 2}}
+	var all []records.Keyed
+	for i, rows := range h {
+		k := records.Keyed{Parents: make([][]string, len(parents[i]))}
+		b := must(records.NewFrameBuilder(schemas[i]))(t)
+		if keys[i] >= 0 {
+			k.Keys = []string{}
+		}
+		for _, row := range rows {
+			var values []any
+			for _, at := range places[i] {
+				var v any = row[at]
+				if v == "" || v == "?" {
+					v = nil
+				}
+				values = append(values, v)
+			}
+			if err := b.Append(values...); err != nil {
+				t.Fatal(err)
+			}
+			for level, at := range parents[i] {
+				k.Parents[level] = append(k.Parents[level], row[at])
+			}
+			if keys[i] >= 0 {
+				k.Keys = append(k.Keys, row[keys[i]])
+			}
+		}
+		k.Rows = b.Frame()
+		all = append(all, k)
+	}
+	return must(records.Link(d, all...))(t)
+}
+
+// contributions returns what each root adds to the weighted counts of all views: every row that the
+// systems read, with its weight. The keys are not read, so roots are told apart by what they add.
+func contributions(l *records.Linked) (all []string, seen [][]map[string]float64) {
+	var b device.Batch
+	l.Range(0, l.Len(), &b)
+	for i := range l.Len() {
+		all = append(all, fmt.Sprint(b.Dense.Row(i), b.Labels[i]))
+	}
+	for i := range 2 {
+		p := l.Seen(i)
+		rows, shares := records.RowsOf(p)
+		var z records.Nonzeros
+		z.Range(rows, 0, rows.Len())
+		var of []map[string]float64
+		for k := range p.Len() {
+			lo, hi := p.Span(k)
+			counts := map[string]float64{}
+			for r := lo; r < hi; r++ {
+				places, values := z.Row(r)
+				counts[fmt.Sprint(places, values)] += shares.Of(r)
+			}
+			of = append(of, counts)
+		}
+		seen = append(seen, of)
+	}
+	return all, seen
+}
+
+// TestARootContributesAtMostOneRecord: for any rows, also such that violate every rule about keys,
+// the data without one root are the data without one record of the root's table, and without at most
+// one person of each other table, whose weights add up to 1. Every other record and person is the
+// same.
+func TestARootContributesAtMostOneRecord(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	d := bank(t)
+	most := 0
+	for range 3000 {
+		h := randomHeap(rng)
+		l := h.read(t, d)
+		roots, seen := contributions(l)
+		if other := h.linked(t, d); !reflect.DeepEqual(roots, left(contributions(other))) ||
+			!reflect.DeepEqual(seen, right(contributions(other))) {
+			t.Fatalf("Link and ReadTables differ on %v", h)
+		}
+		root := fmt.Sprint(rng.IntN(4))
+		fewer := h.without(root).read(t, d)
+		if n := l.Len() - fewer.Len(); n < 0 || n > 1 {
+			t.Fatalf("%d records fewer without %s in %v", n, root, h)
+		}
+		rest, others := contributions(fewer)
+		if !oneLess(roots, rest) {
+			t.Fatalf("without %s of %v: %v became %v", root, h, roots, rest)
+		}
+		for i := range seen {
+			for _, counts := range seen[i] {
+				sum := 0.0
+				for _, w := range counts {
+					sum += w
+				}
+				if sum != 1 {
+					t.Fatalf("weights that add up to %v in %v", sum, h)
+				}
+			}
+			if !oneLess(seen[i], others[i]) {
+				t.Fatalf("table %d without %s of %v: %v became %v", i+1, root, h, seen[i], others[i])
+			}
+			most = max(most, len(seen[i])-len(others[i]))
+		}
+	}
+	if most != 1 {
+		t.Fatal("no root had rows in another table")
+	}
+}
+
+func left[A, B any](a A, _ B) A  { return a }
+func right[A, B any](_ A, b B) B { return b }
+
+// oneLess reports whether b is a without at most one element.
+func oneLess[T any](a, b []T) bool {
+	if len(a) == len(b) {
+		return reflect.DeepEqual(a, b) || len(a) == 0
+	}
+	for i := range a {
+		less := slices.Delete(slices.Clone(a), i, i+1)
+		if len(less) == len(b) && (len(b) == 0 || reflect.DeepEqual(less, b)) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestRowsSeeWhatPrecedesThem: a row is read with its parent's columns, its position, and the columns
+// of the row before it, which are missing in a first row.
+func TestRowsSeeWhatPrecedesThem(t *testing.T) {
+	h := heap{{{"1", "s", "b"}, {"2", "n", "a"}}, {{"x", "2", "yes", "3"}, {"x", "1", "no", "5"},
+		{"y", "1", "yes", "7"}}, {{"0.25", "1", "y"}, {"1", "2", "x"}}}
+	d := bank(t)
+	l := h.read(t, d)
+	s, known, own := d.Seen(0)
+	names := func(s records.Schema) (list []string) {
+		for _, c := range s.Columns() {
+			list = append(list, c.Name())
+		}
+		return list
+	}
+	if got := strings.Join(names(s), "|"); known != 7 || len(own.Columns()) != 3 || got !=
+		"customers region|customers class|customers number of accounts|position|previous limit|"+
+			"previous open|previous number of transactions|limit|open|number of transactions" {
+		t.Fatal(got, known)
+	}
+	rows, _ := records.RowsOf(l.Seen(0))
+	var b device.Batch
+	rows.Range(0, rows.Len(), &b)
+	for i, want := range [][]any{{"s", "b", 2, 1, nil, nil, nil, 5, "no", 0},
+		{"s", "b", 2, 2, 5, "no", 0, 7, "yes", 1}, {"n", "a", 1, 1, nil, nil, nil, 3, "yes", 1}} {
+		f := must(records.FromValues(s, want))(t)
+		if got := b.Dense.Row(i); !slices.Equal(got, f.Row(nil, 0)) {
+			t.Errorf("row %d is %v, want %v", i, got, f.Row(nil, 0))
+		}
+	}
+	if p := l.Seen(1).Schema().RowsPerPerson(); p != 4 {
+		t.Errorf("at most %d transactions of a customer, want 4", p)
+	}
+}
+
+// TestTablesAreWrittenAsTheyAreRead: files written from rows, in several parts, hold the same rows.
+func TestTablesAreWrittenAsTheyAreRead(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	d := bank(t)
+	for range 100 {
+		parts := []*records.Linked{randomHeap(rng).read(t, d), randomHeap(rng).read(t, d)}
+		folder := fstest.MapFS{}
+		err := records.CSV{}.WriteTables(func(name string) (io.WriteCloser, error) {
+			return mapped{folder, name, new(bytes.Buffer)}, nil
+		}, d, func(yield func(*records.Linked, error) bool) {
+			_ = yield(parts[0], nil) && yield(parts[1], nil)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := must(records.CSV{}.ReadTables(folder, d))(t)
+		roots, seen := contributions(back)
+		at := 0
+		for _, part := range parts {
+			some, other := contributions(part)
+			if !slices.Equal(roots[at:at+len(some)], some) {
+				t.Fatal("other rows of the root")
+			}
+			at += len(some)
+			for i, persons := range other {
+				if !reflect.DeepEqual(seen[i][:len(persons)], persons) && len(persons) > 0 {
+					t.Fatalf("other rows of table %d", i+1)
+				}
+				seen[i] = seen[i][len(persons):]
+			}
+		}
+	}
+}
+
+type mapped struct {
+	folder fstest.MapFS
+	name   string
+	*bytes.Buffer
+}
+
+func (m mapped) Close() error {
+	m.folder[m.name] = &fstest.MapFile{Data: m.Bytes()}
+	return nil
+}
+
+// TestBareRoots: a log has no file of users, who are the names in it.
+func TestBareRoots(t *testing.T) {
+	d := records.Tables{Name: "users", Key: "user", Children: []records.Tables{{Name: "log",
+		Parents: []string{"user"}, Most: 3, Ordered: true,
+		Schema: must(records.NewSchema(records.Categorical("page", "a", "b")))(t)}}}
+	l := must(records.CSV{}.ReadTables(fstest.MapFS{"log.csv": {Data: []byte(
+		"user,page\nx,a\ny,b\n,a\nx,b\nx,b\nx,a\n")}}, d))(t)
+	if rows, up := l.Table(1); l.Len() != 2 || rows.Len() != 4 || !slices.Equal(up, []int32{0, 0, 0, 1}) {
+		t.Fatal(l.Len(), rows.Len(), up)
+	}
+	if roots, _ := l.Table(0); roots.Number(0, 0) != 3 || roots.Number(1, 0) != 1 {
+		t.Fatal("wrong numbers of rows")
+	}
+}
+
+// TestTablesValidate: each mistake in a description is an error.
+func TestTablesValidate(t *testing.T) {
+	for name, change := range map[string]func(*records.Tables){
+		"no key":         func(d *records.Tables) { d.Key = "" },
+		"rows of root":   func(d *records.Tables) { d.Most = 2 },
+		"no inner key":   func(d *records.Tables) { d.Children[0].Key = "" },
+		"one parent":     func(d *records.Tables) { d.Children[0].Children[0].Parents = []string{"account"} },
+		"most":           func(d *records.Tables) { d.Children[0].Most = 0 },
+		"most together":  func(d *records.Tables) { d.Children[0].Most, d.Children[0].Children[0].Most = 100, 41 },
+		"ordered of one": func(d *records.Tables) { d.Children[0].Most = 1 },
+		"name of a path": func(d *records.Tables) { d.Children[0].Name = "../accounts" },
+		"name twice":     func(d *records.Tables) { d.Children[0].Name = "customers" },
+		"a key's column": func(d *records.Tables) { d.Key = "region" },
+		"bare child":     func(d *records.Tables) { d.Children[0].Schema = records.Schema{} },
+		"label below":    func(d *records.Tables) { d.Children[0].Schema = d.Schema },
+		"persons":        func(d *records.Tables) { d.Schema = d.Schema.ByPerson(3) },
+		"images":         func(d *records.Tables) { d.Schema = records.Image(2, 2) },
+		"known name": func(d *records.Tables) {
+			d.Children[0].Schema = must(records.NewSchema(records.Flag("position", "0", "1")))(t)
+		},
+		"bare without":    func(d *records.Tables) { d.Schema, d.Children = records.Schema{}, nil },
+		"too deep":        func(d *records.Tables) { deepen(&d.Children[0].Children[0], 3) },
+		"too many tables": func(d *records.Tables) { widen(d, 32) },
+	} {
+		d := bank(t)
+		if err := d.Validate(); err != nil {
+			t.Fatal(err)
+		}
+		if change(&d); d.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	text := must(json.Marshal(bank(t)))(t)
+	var back records.Tables
+	if err := json.Unmarshal(text, &back); err != nil || !back.Equal(bank(t)) || !slices.Equal(
+		back.Children[0].Children[0].Parents, []string{"customer", "account"}) {
+		t.Fatal(err, string(text))
+	}
+	for _, bad := range []string{`{"name":"a","Name":"b"}`, `{"name":"a","more":1}`,
+		strings.Repeat(`{"children":[`, 40) + strings.Repeat(`]}`, 40)} {
+		if json.Unmarshal([]byte(bad), &back) == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+}
+
+func deepen(t *records.Tables, levels int) {
+	t.Key = "key"
+	child := *t
+	child.Name, child.Parents, child.Most = t.Name+"1", append(slices.Clone(t.Parents), "key"), 1
+	child.Parents[len(child.Parents)-1] = fmt.Sprint("key", levels)
+	t.Key = fmt.Sprint("key", levels)
+	if levels > 1 {
+		deepen(&child, levels-1)
+	}
+	t.Children = []records.Tables{child}
+}
+
+func widen(t *records.Tables, n int) {
+	child := t.Children[0].Children[0]
+	child.Parents = child.Parents[:1]
+	for i := range n {
+		child.Name = fmt.Sprint("t", i)
+		t.Children = append(t.Children, child)
+	}
+}
