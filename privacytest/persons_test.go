@@ -2,11 +2,13 @@ package privacytest_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/ledger"
@@ -22,7 +24,7 @@ import (
 var byPerson = []string{"merf", "merf, table", "merf, sets in a stream", "merf, samples",
 	"kmeans", "kmeans, private norm", "sets, independent", "sets, MWEM",
 	"tables, AIM", "tables, MST", "dpgm, marginals", "gan",
-	"mix", "mix, projected, centred"}
+	"mix", "mix, projected, centred", "compose, linked"}
 
 // alsoByPerson lists runs that are replayed record by record elsewhere.
 var alsoByPerson = []struct {
@@ -34,6 +36,40 @@ var alsoByPerson = []struct {
 	{"kmeans", records.Interval(3, 0, 1), fitCentres},
 	{"kmeans, private norm", records.Interval(3, -2, 1), fitCentresByNorm},
 	{"tables, AIM", smallTable(), fitAIM},
+	{"compose, linked", smallTable().WithoutLabels(), fitLinked},
+}
+
+// fitLinked fits persons as a table of their numbers of rows and a table of their rows.
+func fitLinked(s records.Schema, b accountant.Budget) fitting {
+	t := records.Tables{Name: "persons", Key: "person", Children: []records.Tables{{Name: "rows",
+		Schema: s.ByPerson(0), Parents: []string{"person"}, Most: s.RowsPerPerson(), Ordered: true}}}
+	aim := tables.AIM{Common: tables.Common{Bins: 3, Seed: 4}, Rounds: 2}
+	return func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+		b.Epsilon = 2
+		p, err := compose.Linked{Tables: t, Of: aim, Each: aim}.PlanFor(t.Full(), b)
+		if err != nil {
+			return nil, err
+		}
+		persons, _ := records.AsPersons(data)
+		rows, err := records.Concat(s.ByPerson(0), persons.Rows())
+		if err != nil {
+			return nil, err
+		}
+		own := records.Keyed{Parents: [][]string{{}}}
+		own.Rows, _ = records.AsFrame(rows)
+		keys := []string{}
+		for i := range persons.Len() {
+			keys = append(keys, fmt.Sprint(i))
+			for lo, hi := persons.Span(i); lo < hi; lo++ {
+				own.Parents[0] = append(own.Parents[0], keys[i])
+			}
+		}
+		linked, err := records.Link(t, records.Keyed{Keys: keys}, own)
+		if err != nil {
+			return nil, err
+		}
+		return released(p.FitOn, ctx, l, linked)
+	}
 }
 
 func fitMerfSamples(s records.Schema, b accountant.Budget) fitting {

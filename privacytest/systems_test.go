@@ -110,7 +110,7 @@ func TestSystemsUnderReplay(t *testing.T) {
 		return // -run has chosen some
 	}
 	for _, s := range privgen.Systems() {
-		if !ran[s.Name] {
+		if !ran[s.Name] && s.Name != "linked" { // which is replayed by person
 			t.Errorf("no run of the system %s is replayed", s.Name)
 		}
 	}

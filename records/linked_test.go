@@ -37,11 +37,16 @@ var heads = [3]string{"customer,region,class", "account,customer,open,limit",
 // have too many rows. Keys of accounts are the same for different customers.
 func randomHeap(rng *rand.Rand) (h heap) {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
-	key := func(n int) string { return pick(fmt.Sprint(rng.IntN(n)), " "+fmt.Sprint(rng.IntN(n)), "") }
+	key := func(n int) string {
+		if rng.IntN(8) == 0 {
+			return ""
+		}
+		return pick("", " ") + fmt.Sprint(rng.IntN(n))
+	}
 	for range rng.IntN(6) {
 		h[0] = append(h[0], []string{key(4), pick("n", "s", "?"), pick("a", "b", "x")})
 	}
-	for range rng.IntN(10) {
+	for range rng.IntN(14) {
 		h[1] = append(h[1], []string{key(3), key(4), pick("no", "yes"), pick("1", "7", "", "12")})
 	}
 	for range rng.IntN(20) {

@@ -14,5 +14,6 @@ func mutants() []mutant {
 		partMutants(), poolMutants(), innerMutants(), levelMutants(),
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
-		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants())
+		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants(),
+		linkedMutants())
 }
