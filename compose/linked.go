@@ -190,3 +190,13 @@ func readLinked(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 	}
 	return Linked{Tables: j.Tables, plans: fixed(of)}, nil
 }
+
+// TablesOf returns the tables of a plan of [Linked]; ok is false for other plans.
+func TablesOf(p synth.Plan) (t records.Tables, ok bool) {
+	f, _ := synth.WorkOf(p).(personFrame)
+	if f.frame == nil {
+		return t, false
+	}
+	c, ok := f.composition.(linking)
+	return c.tables, ok
+}

@@ -252,7 +252,7 @@ func TestTablesAreWrittenAsTheyAreRead(t *testing.T) {
 		folder := fstest.MapFS{}
 		err := records.CSV{}.WriteTables(func(name string) (io.WriteCloser, error) {
 			return mapped{folder, name, new(bytes.Buffer)}, nil
-		}, d, func(yield func(*records.Linked, error) bool) {
+		}, func(yield func(*records.Linked, error) bool) {
 			_ = yield(parts[0], nil) && yield(parts[1], nil)
 		})
 		if err != nil {

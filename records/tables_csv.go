@@ -5,6 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // ReadTables reads the rows of several tables, each from the file with the table's name and the
@@ -75,64 +77,86 @@ func (c CSV) readTable(folder fs.FS, l *linker, i int) error {
 }
 
 // WriteTables writes the rows of several tables to one file for each, as ReadTables reads them. It
-// calls create with the name of each file. Keys are new: the rows of each table are numbered from 1,
-// through all parts. Its memory does not grow with the number of parts.
+// calls create with the name of each file when it has the first part. Keys are new: the rows of each
+// table are numbered from 1, through all parts. Its memory does not grow with the number of parts.
 //
 // Errors: those of create, of the files and of the parts; *[param.Error] for parts of other tables.
-func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error), t Tables,
+func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error),
 	parts iter.Seq2[*Linked, error]) (err error) {
-	nodes, err := t.nodes()
-	if err != nil {
-		return err
+	var out tablesWriter
+	defer func() { err = errors.Join(err, out.close()) }()
+	for l, err := range parts {
+		if err != nil {
+			return err
+		}
+		if out.files == nil {
+			if err := out.open(c, create, l); err != nil {
+				return err
+			}
+		}
+		if !l.tables.Equal(out.tables) {
+			return param.New("records.CSV.WriteTables.parts", l.tables.Name, "rows of the same tables")
+		}
+		out.write(l)
 	}
+	return nil
+}
+
+// A tablesWriter writes the rows of several tables, part by part.
+type tablesWriter struct {
+	tables Tables
+	files  []io.Closer
+	out    []*frameWriter // nil for a root without columns
+	first  []int          // number of rows in the parts before
+}
+
+func (w *tablesWriter) open(c CSV, create func(name string) (io.WriteCloser, error),
+	l *Linked) error {
 	c.Names = nil
-	var out []*frameWriter
-	for _, n := range nodes {
+	w.tables, w.first = l.tables, make([]int, len(l.nodes))
+	for _, n := range l.nodes {
 		if n.bare() {
-			out = append(out, nil)
+			w.out = append(w.out, nil)
 			continue
 		}
 		file, err := create(n.Name + ".csv")
 		if err != nil {
 			return err
 		}
-		defer func() {
-			if e := file.Close(); err == nil {
-				err = e
-			}
-		}()
-		w, err := c.frameWriter(file, n.file)
+		w.files = append(w.files, file)
+		own, err := c.frameWriter(file, n.file)
 		if err != nil {
 			return err
 		}
-		w.header()
-		out = append(out, w)
+		own.header()
+		w.out = append(w.out, own)
 	}
-	first := make([]int, len(nodes)) // keys of the parts before
-	for l, err := range parts {
-		if err != nil {
-			return err
-		}
-		if !l.tables.Equal(t) {
-			return given("records.CSV.WriteTables.parts", nil)
-		}
-		for i, w := range out {
-			if w == nil {
-				continue
-			}
-			rows := l.keyed(i, first)
+	return nil
+}
+
+func (w *tablesWriter) write(l *Linked) {
+	for i, out := range w.out {
+		if out != nil {
+			rows := l.keyed(i, w.first)
 			for row := range rows.n {
-				w.row(rows, row)
+				out.row(rows, row)
 			}
 		}
-		for i := range first {
-			first[i] += l.parts[i].frame.Len()
+	}
+	for i := range w.first {
+		w.first[i] += l.parts[i].frame.Len()
+	}
+}
+
+// close writes what is left, and closes the files.
+func (w *tablesWriter) close() (err error) {
+	for _, out := range w.out {
+		if out != nil {
+			err = errors.Join(err, out.w.Flush())
 		}
 	}
-	for _, w := range out {
-		if w != nil {
-			err = errors.Join(err, w.w.Flush())
-		}
+	for _, file := range w.files {
+		err = errors.Join(err, file.Close())
 	}
 	return err
 }

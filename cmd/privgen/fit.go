@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/ledger"
@@ -43,7 +44,8 @@ func newFit(a *app) *cobra.Command {
 			"Fit saves its progress in a checkpoint. After a kill, a crash or an interrupt, the same " +
 			"command\ncontinues the run and spends nothing more. The checkpoint of a finished run holds " +
 			"the result:\nthe same command then changes nothing, or writes the generator again if its file " +
-			"is gone. To start a\nnew fit, write to another file.",
+			"is gone. To start a\nnew fit, write to another file.\n\n" +
+			"For a plan of several tables, RECORDS is a folder with a CSV file for each.",
 		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
 			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
 		Args:              arguments("PLAN", "RECORDS"),
@@ -115,7 +117,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err := j.in.checkRows(p.Schema()); err != nil {
 		return err
 	}
-	data, err := j.read(path, j.in, p.Schema())
+	data, err := j.readFor(p, path, j.in)
 	if err != nil {
 		return err
 	}
@@ -220,7 +222,13 @@ func madeBy(l *ledger.Ledger, transaction, path string) bool {
 }
 
 // termsOf returns the terms of a ledger for one plan.
-func termsOf(p privgen.Plan) ledger.Terms { return termsFor(p.Budget(), p.Schema()) }
+func termsOf(p privgen.Plan) ledger.Terms {
+	terms := termsFor(p.Budget(), p.Schema())
+	if _, several := compose.TablesOf(p); several {
+		terms.Unit = records.UnitUser
+	}
+	return terms
+}
 
 // termsFor returns the terms of a ledger for the records, or the persons, of a schema.
 func termsFor(b accountant.Budget, s records.Schema) ledger.Terms {

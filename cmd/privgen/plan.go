@@ -103,7 +103,10 @@ func newPlan(a *app) *cobra.Command {
 			"the\napproximate number of records. It reads no record and spends nothing.\n\n" +
 			"Without --system, plan uses the system that is recommended for such records.\n\n" +
 			"A hashed column with an other level has open levels: a part of the budget then finds the " +
-			"texts\nthat many records have, and all other texts become the other level.",
+			"texts\nthat many records have, and all other texts become the other level.\n\n" +
+			"SCHEMA may also describe several tables whose rows belong to each other. The plan then " +
+			"protects a\nrow of the first table with all rows that belong to it, and --records counts rows " +
+			"of that table.",
 		Example: "  privgen plan schema.json --epsilon 1 --delta 1e-5 --records 30000 -o plan.json\n" +
 			"  privgen plan schema.json --records 30000 --system gan --json",
 		Args:              arguments("SCHEMA"),
@@ -175,6 +178,12 @@ func (j *planJob) run(path string) error {
 	if err := j.check(); err != nil {
 		return err
 	}
+	if t, several, err := openTables(path); several {
+		if err != nil {
+			return err
+		}
+		return j.runLinked(t)
+	}
 	s, err := openSchema(path)
 	if err != nil {
 		return err
@@ -199,20 +208,25 @@ func (j *planJob) run(path string) error {
 	if err != nil {
 		return err
 	}
+	r := planResult{planned: chosen, Alternatives: []planned{}, Warning: strings.Join(warnings, "; ")}
+	for i, l := range list {
+		if systemOf(l.Plan) != chosen.System {
+			r.Alternatives = append(r.Alternatives, describe(l.Plan, l.Reason, i == 0))
+		}
+	}
+	return j.end(p, r)
+}
+
+// end writes the plan and its bill.
+func (j *planJob) end(p privgen.Plan, r planResult) (err error) {
 	if j.out != "" {
 		if err := j.write(p); err != nil || j.out == stdio {
 			return err
 		}
 	}
-	r := planResult{File: j.out, Schema: s.String(), Budget: j.budget, planned: chosen,
-		Alternatives: []planned{}, Warning: strings.Join(warnings, "; ")}
+	r.File, r.Schema, r.Budget = j.out, p.Schema().String(), j.budget
 	if r.Stages, err = json.Marshal(p.Stages()); err != nil {
 		return err
-	}
-	for i, l := range list {
-		if systemOf(l.Plan) != chosen.System {
-			r.Alternatives = append(r.Alternatives, describe(l.Plan, l.Reason, i == 0))
-		}
 	}
 	return j.result(r, func() string { return r.text(p) })
 }

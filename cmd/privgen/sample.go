@@ -57,7 +57,10 @@ func newSample(a *app) *cobra.Command {
 			"A condition of --where is column=value, column>=value or column<=value for a table, and\n" +
 			"item=number for sets. Records that do not meet all conditions are discarded. If the conditions " +
 			"are\nrare, sample searches for a limited time, then writes the records that it found, and says " +
-			"how\nmany.",
+			"how\nmany.\n\n" +
+			"A generator of several tables draws -n rows of the first table with all rows that belong to " +
+			"them,\nand writes a CSV file for each table into the new folder --out. Conditions are on the " +
+			"first table.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
 			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
 		Args:              arguments("GENERATOR"),
@@ -124,15 +127,18 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	if !j.seeded {
+		j.seed = rand.Uint64()
+	}
+	if gen.System() == "linked" {
+		return j.tables(ctx, gen)
+	}
 	s := gen.Schema()
 	if j.format, err = j.formatFor(s); err != nil {
 		return err
 	}
 	if err := j.checkSheet(s); err != nil {
 		return err
-	}
-	if !j.seeded {
-		j.seed = rand.Uint64()
 	}
 	parts, err := j.draw(ctx, gen)
 	if err != nil {
@@ -204,13 +210,9 @@ func (j *sampleJob) formatFor(s records.Schema) (string, error) {
 func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2[records.Data,
 	error], error) {
 	s := gen.Schema()
-	var opts []privgen.DrawOption
-	if j.class != "" {
-		label := slices.Index(s.ClassNames(), j.class)
-		if label < 0 {
-			return nil, usagef("--class: %q: want one of %s", j.class, classList(s))
-		}
-		opts = append(opts, privgen.OfClass(label))
+	opts, err := j.options(s)
+	if err != nil {
+		return nil, err
 	}
 	if len(j.released) > 0 {
 		return j.matched(ctx, gen)
@@ -228,6 +230,18 @@ func (j *sampleJob) draw(ctx context.Context, gen *privgen.Generator) (iter.Seq2
 		j.search.most = j.attempts * j.n
 	}
 	return j.search.parts(ctx), nil
+}
+
+// options returns the options of every draw.
+func (j *sampleJob) options(s records.Schema) (opts []privgen.DrawOption, err error) {
+	if j.class != "" {
+		label := slices.Index(s.ClassNames(), j.class)
+		if label < 0 {
+			return nil, usagef("--class: %q: want one of %s", j.class, classList(s))
+		}
+		opts = append(opts, privgen.OfClass(label))
+	}
+	return opts, nil
 }
 
 // ahead draws records on a core of its own while the records before them are written.
