@@ -183,7 +183,7 @@ func (l *linker) table(i int, frame *Frame) {
 		l.table(0, bareRows(len(l.rows)))
 		l.rows, l.up = rows, up
 	}
-	keep, up := l.rows, l.up
+	keep, up := l.rows, []int32(nil)
 	if n.parent >= 0 {
 		keep, up = sorted(l.rows, l.up, l.parts[n.parent].frame.Len(), n.Most)
 		l.count(n.parent, i, up)

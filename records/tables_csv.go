@@ -137,7 +137,7 @@ func (w *tablesWriter) open(c CSV, create func(name string) (io.WriteCloser, err
 func (w *tablesWriter) write(l *Linked) {
 	for i, out := range w.out {
 		if out != nil {
-			rows := l.keyed(i, w.first)
+			rows := l.Keyed(i, w.first)
 			for row := range rows.n {
 				out.row(rows, row)
 			}
@@ -161,8 +161,14 @@ func (w *tablesWriter) close() (err error) {
 	return err
 }
 
-// keyed returns the rows of table i with their keys, which follow the given numbers.
-func (l *Linked) keyed(i int, first []int) *Frame {
+// Keyed returns the rows of table i with their keys, from the root's to their own, and without the
+// numbers of their rows. The rows of each table are numbered from 1; before holds how many rows of
+// each table came before, and may be nil.
+func (l *Linked) Keyed(i int, before []int) *Frame {
+	first := before
+	if first == nil {
+		first = make([]int, len(l.nodes))
+	}
 	n, own := l.nodes[i], l.parts[i].frame
 	at := make([]int32, own.Len()) // each row's own number, then those of its parents
 	for k := range at {

@@ -75,6 +75,7 @@ replace github.com/seed7ba64551/privgen/report => ../../report
 require (
 	github.com/klauspost/compress v1.19.2
 	github.com/seed7ba64551/privgen/connect/released v0.0.0
+	github.com/seed7ba64551/privgen/connect/sqlrows v0.0.0
 	github.com/seed7ba64551/privgen/draft v0.0.0
 	github.com/xuri/excelize/v2 v2.11.1
 	golang.org/x/text v0.43.0

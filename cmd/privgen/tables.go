@@ -2,15 +2,19 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
+	"net/url"
 	"os"
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/connect/sqlrows"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/tables"
@@ -64,10 +68,14 @@ func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, erro
 
 // readTables reads the files of a folder.
 func (a *app) readTables(path string, t records.Tables, l layout) (records.Data, error) {
+	if isDatabase(path) {
+		return a.readDatabase(path, t)
+	}
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if !info.IsDir() {
-		return nil, usagef("%s: want a folder with a CSV file for each table of the plan", path)
+		return nil, usagef("%s: want a folder with a CSV file for each table of the plan, or an SQLite "+
+			"database", path)
 	}
 	c, err := l.csv()
 	if err != nil {
@@ -84,19 +92,17 @@ func (a *app) readTables(path string, t records.Tables, l layout) (records.Data,
 	return d, nil
 }
 
-// tables draws rows of all tables into a new folder, which appears whole or not at all.
+// tables draws rows of all tables into a new folder or database, which appears whole or not at all.
 func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err error) {
 	switch {
 	case j.out == stdio:
-		return usagef("--out: want the name of a new folder, since the generator draws several tables")
+		return usagef("--out: want the name of a new folder or of a new SQLite database (.db), since the " +
+			"generator draws several tables")
 	case exists(j.out):
-		return usagef("--out: %s exists: want the name of a new folder", j.out)
+		return usagef("--out: %s exists: want a new name", j.out)
 	case j.format != "auto" && j.format != "csv" || len(j.released) > 0 || j.guard || j.noHeader:
-		return usagef("several tables are written as CSV files with headers, without --released and --guard")
-	}
-	comma, err := character("comma", j.comma)
-	if err != nil {
-		return err
+		return usagef("several tables are written as CSV files with headers or into a database, without " +
+			"--released and --guard")
 	}
 	opts, err := j.options(gen.Schema())
 	if err != nil {
@@ -107,7 +113,7 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 		return err
 	}
 	opts = append(opts, privgen.Given(conditions...), privgen.Effort(j.attempts))
-	if err := j.begin(); err != nil {
+	if err := errors.Join(j.begin(), j.apart(j.out)); err != nil {
 		return err
 	}
 	room, err := os.MkdirTemp(filepath.Dir(j.out), ".tables-*")
@@ -126,21 +132,114 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 			}
 		}
 	}
-	err = records.CSV{Comma: comma}.WriteTables(func(name string) (io.WriteCloser, error) {
-		return os.OpenFile(filepath.Join(room, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	}, drawn)
+	format, made := "csv", room
+	if ext := filepath.Ext(j.out); ext == ".db" || ext == ".sqlite" {
+		format, made = "sqlite", filepath.Join(room, "db")
+		err = writeDatabase(ctx, made, drawn)
+	} else {
+		err = j.writeFolder(room, drawn)
+	}
 	if err == nil {
-		err = os.Rename(room, j.out)
+		err = os.Rename(made, j.out)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return usagef("--out: %s exists: want the name of a new folder", j.out)
+		return usagef("--out: %s exists: want a new name", j.out)
 	}
 	if err != nil {
 		return err
 	}
-	r := sampleResult{File: j.out, Format: "csv", Records: rows, Seed: fmt.Sprint(j.seed), Class: j.class}
+	r := sampleResult{File: j.out, Format: format, Records: rows, Seed: fmt.Sprint(j.seed),
+		Class: j.class}
 	return j.result(r, func() string {
-		return fmt.Sprintf("%s: %d rows of %s with all that belongs to them (csv, seed %s)", r.File,
-			r.Records, name, r.Seed)
+		return fmt.Sprintf("%s: %d rows of %s with all that belongs to them (%s, seed %s)", r.File,
+			r.Records, name, r.Format, r.Seed)
 	})
+}
+
+// writeFolder writes a CSV file for each table.
+func (j *sampleJob) writeFolder(room string, drawn iter.Seq2[*records.Linked, error]) error {
+	comma, err := character("comma", j.comma)
+	if err != nil {
+		return err
+	}
+	return records.CSV{Comma: comma}.WriteTables(func(name string) (io.WriteCloser, error) {
+		return os.OpenFile(filepath.Join(room, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	}, drawn)
+}
+
+// writeDatabase writes the tables of a new SQLite database.
+func writeDatabase(ctx context.Context, path string,
+	drawn iter.Seq2[*records.Linked, error]) (err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return err
+	}
+	db, err := openDatabase(path, "rw")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	created := false
+	return sqlrows.InsertTables(ctx, db, sqlrows.Question,
+		func(yield func(*records.Linked, error) bool) {
+			for l, err := range drawn {
+				if err == nil && !created {
+					err = createAll(ctx, db, l.Tables())
+					created = true
+				}
+				if !yield(l, err) {
+					return
+				}
+			}
+		})
+}
+
+func createAll(ctx context.Context, db *sql.DB, t records.Tables) error {
+	statements, err := sqlrows.Create(t)
+	for _, s := range statements {
+		if err == nil {
+			_, err = db.ExecContext(ctx, s)
+		}
+	}
+	return err
+}
+
+// openDatabase opens an SQLite database. Any path names a file: none is an option of the driver.
+func openDatabase(path, mode string) (*sql.DB, error) {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(whole), RawQuery: "mode=" + mode}
+	return sql.Open("sqlite", u.String())
+}
+
+// isDatabase reports whether a file is an SQLite database.
+func isDatabase(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 16)
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == "SQLite format 3\x00"
+}
+
+// readDatabase reads the tables of an SQLite database.
+func (a *app) readDatabase(path string, t records.Tables) (records.Data, error) {
+	a.inputs = append(a.inputs, path)
+	db, err := openDatabase(path, "ro")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }()
+	d, err := sqlrows.ReadTables(context.Background(), db, t)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	return d, nil
 }

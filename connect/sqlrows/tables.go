@@ -1,0 +1,231 @@
+package sqlrows
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// ReadTables reads the tables or views of a database that have the names, the keys and the columns of
+// a description. Keys may be numbers or texts. A table more than one level below the root needs the
+// root's key too, which a view can join.
+//
+// Guarantee: see [records.Link], also for which rows are left out.
+// Errors: see [ReadFrame]; *[param.Error] for an invalid description.
+func ReadTables(ctx context.Context, db Querier, t records.Tables) (*records.Linked, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	var all []records.Keyed
+	for _, own := range listed(t) {
+		k, err := readTable(ctx, db, own)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, k)
+	}
+	if t.Schema.Kind() == 0 { // its rows are the keys that its first child names
+		all[0].Keys = slices.Clone(all[1].Parents[0])
+	}
+	return records.Link(t, all...)
+}
+
+// listed returns the tables, each before its children.
+func listed(t records.Tables) []records.Tables {
+	list := []records.Tables{t}
+	for _, c := range t.Children {
+		list = append(list, listed(c)...)
+	}
+	return list
+}
+
+// readTable reads the rows of one table.
+func readTable(ctx context.Context, db Querier, t records.Tables) (k records.Keyed, err error) {
+	if t.Schema.Kind() == 0 {
+		return k, nil
+	}
+	names := keyNames(t)
+	var list []string
+	for _, name := range names {
+		list = append(list, quoted(name))
+	}
+	for _, c := range t.Schema.Columns() {
+		if c.Kind() != records.IdentifierColumn {
+			list = append(list, quoted(c.Name()))
+		}
+	}
+	query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), quoted(t.Name))
+	in, err := open(ctx, db, t.Schema, 1, query, nil)
+	if err != nil {
+		return k, err
+	}
+	defer in.rows.Close()
+	keys := make([][]string, len(names))
+	for i := range keys {
+		keys[i] = []string{}
+	}
+	in.row = func() {
+		for i := range keys {
+			keys[i] = append(keys[i], keyText(in.cells[i]))
+		}
+	}
+	const all = 1 << 62
+	if k.Rows, _, err = in.next(all); err != nil {
+		return k, err
+	}
+	k.Parents = keys[:len(t.Parents)]
+	if t.Key != "" {
+		k.Keys = keys[len(t.Parents)]
+	}
+	return k, nil
+}
+
+// keyText returns the text of a key: "" for a value that is none.
+func keyText(v any) string {
+	switch x := v.(type) {
+	case int64:
+		return strconv.FormatInt(x, 10)
+	case string:
+		return x
+	case []byte:
+		return string(x)
+	case time.Time:
+		return x.UTC().Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+// Create returns the statements that create empty tables for generated rows, in standard SQL. Keys
+// are declared as such.
+//
+// Errors: *[param.Error] for an invalid description.
+func Create(t records.Tables) (statements []string, err error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	create(t, nil, &statements)
+	return statements, nil
+}
+
+// create appends the statements of a table and its children.
+func create(t records.Tables, parent *records.Tables, statements *[]string) {
+	names := keyNames(t)
+	if t.Schema.Kind() != 0 {
+		var columns []string
+		for _, name := range names {
+			columns = append(columns, quoted(name)+" BIGINT NOT NULL")
+		}
+		for _, c := range t.Schema.Columns() {
+			columns = append(columns, quoted(c.Name())+" "+sqlType(c.Kind()))
+		}
+		if t.Key != "" {
+			columns = append(columns, "PRIMARY KEY ("+quotedList(names)+")")
+		}
+		if parent != nil && parent.Schema.Kind() != 0 {
+			columns = append(columns, fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s (%s)",
+				quotedList(t.Parents), quoted(parent.Name), quotedList(keyNames(*parent))))
+		}
+		*statements = append(*statements, fmt.Sprintf("CREATE TABLE %s (%s)", quoted(t.Name),
+			strings.Join(columns, ", ")))
+	}
+	for _, c := range t.Children {
+		create(c, &t, statements)
+	}
+}
+
+// keyNames returns the names of the columns of keys, the row's own at the end.
+func keyNames(t records.Tables) []string {
+	names := slices.Clone(t.Parents)
+	if t.Key != "" {
+		names = append(names, t.Key)
+	}
+	return names
+}
+
+func quotedList(names []string) string {
+	var list []string
+	for _, name := range names {
+		list = append(list, quoted(name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// sqlType returns the type of the values that Insert writes.
+func sqlType(k records.ColumnKind) string {
+	switch k {
+	case records.IntegerColumn:
+		return "BIGINT"
+	case records.NumericColumn, records.TargetColumn:
+		return "DOUBLE PRECISION"
+	}
+	return "TEXT"
+}
+
+// InsertTables adds the rows of several tables to existing tables with their names, keys and columns,
+// such as those of [Create]. Keys are numbered from 1 in each table, through all parts. One
+// transaction adds all parts or none. See [Insert] for how values are written.
+//
+// Errors: those of the parts; errors of the database.
+func InsertTables(ctx context.Context, db *sql.DB, p Placeholder,
+	parts iter.Seq2[*records.Linked, error]) (err error) {
+	if db == nil {
+		return param.New("sqlrows.InsertTables.db", nil, "a database")
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tx.Rollback() // the first error is more informative
+		}
+	}()
+	var before []int
+	for l, err := range parts {
+		if err != nil {
+			return err
+		}
+		if before == nil {
+			before = make([]int, len(l.Tables().Names()))
+		}
+		for i, t := range listed(l.Tables()) {
+			if t.Schema.Kind() == 0 {
+				continue
+			}
+			if err := insertAll(ctx, tx, p, t.Name, l.Keyed(i, before)); err != nil {
+				return err
+			}
+		}
+		for i := range before {
+			rows, _ := l.Table(i)
+			before[i] += rows.Len()
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	return nil
+}
+
+// insertAll adds the rows of one part of one table.
+func insertAll(ctx context.Context, tx *sql.Tx, p Placeholder, table string,
+	rows *records.Frame) error {
+	text, err := statement(p, table, rows.Schema())
+	if err != nil {
+		return err
+	}
+	insert, err := tx.PrepareContext(ctx, text)
+	if err != nil {
+		return fmt.Errorf("sqlrows: %w", err)
+	}
+	defer insert.Close()
+	return add(ctx, insert, rows.Schema(), rows)
+}
