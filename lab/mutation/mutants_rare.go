@@ -181,5 +181,14 @@ func rareMutants() []mutant {
 		in("accountant", "sampled divergences are those of removing", "SampledDirections",
 			"return max(v, w), ok", "return max(v, 0*w), ok",
 			"a filter admits more uses of an event that costs more when a record is added"),
+		in("mechanism", "sparse: a count at the threshold is released", "ReachesItsThreshold",
+			"int64(math.Ceil(e.Threshold/grid))+1", "int64(math.Ceil(e.Threshold/grid))",
+			"a text of one record is released with a larger probability than δ holds"),
+		in("mechanism", "data fail between two releases", "BeforeEveryRelease",
+			"if g.a.refuses != nil {", "if g.a.refuses != nil && g.used == 0 {",
+			"values that do not come from the records are released, and paid for"),
+		in("mechanism", "rows of nearly the clip norm are not scaled", "ClipFactor",
+			"if norm <= target {", "if norm <= clip {",
+			"rounding to the sum's units makes them longer than the clip norm"),
 	}
 }
