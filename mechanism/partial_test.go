@@ -580,6 +580,39 @@ func TestBegin(t *testing.T) {
 	}
 }
 
+// TestMergingEndsBothShards: sums of a shard that has begun have its name once they are merged, on
+// either side, so the shard counts once. A shard that has changed is not merged.
+func TestMergingEndsBothShards(t *testing.T) {
+	p := pass(t, "sums")
+	shard := func(name string, ended error) *mechanism.Partial {
+		s := mechanism.NewPartial(p, schema, &placed{adder: adder{mechanism.NewFixedSum(dim,
+			0x1p-20)}, ended: ended}, false)
+		if err := errors.Join(s.Begin(name), s.Add(t.Context(), rows(t, 1, 5))); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	all := shard("one", nil)
+	if err := all.Merge(shard("two", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(all.Shards(), []string{"one", "two"}) {
+		t.Errorf("got shards %q, want one and two", all.Shards())
+	}
+	want := values(t, all)
+	for _, name := range []string{"one", "two"} {
+		if err := all.Merge(shard(name, nil)); err != nil || !slices.Equal(values(t, all), want) {
+			t.Errorf("shard %q counts twice, or %v", name, err)
+		}
+	}
+	changed := errors.New("another number of records")
+	for _, of := range [][2]error{{changed, nil}, {nil, changed}} {
+		if err := shard("one", of[0]).Merge(shard("two", of[1])); !errors.Is(err, changed) {
+			t.Errorf("a shard that changed: got %v, want the counter's error", err)
+		}
+	}
+}
+
 // users returns records of users. If of is positive, they are in one of so many parts of all users.
 func users(t testing.TB, part, of int) records.Data {
 	t.Helper()
