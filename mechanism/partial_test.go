@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -509,6 +510,28 @@ func TestSumsThatFailed(t *testing.T) {
 	}
 	if err := empty(p).Merge(s); !errors.As(err, &wrong) {
 		t.Errorf("half of the records are merged: %v", err)
+	}
+}
+
+// beyond is data whose values are outside their schema.
+type beyond struct{ records.Data }
+
+func (d beyond) Range(lo, hi int, b *device.Batch) {
+	d.Data.Range(lo, hi, b)
+	for i := range b.Rows {
+		copy(b.Dense.Row(i), []float32{-9, 9, float32(math.NaN())})
+	}
+}
+
+// TestPartialsAreOfClampedRecords: sums read values inside the schema, whatever the data return.
+func TestPartialsAreOfClampedRecords(t *testing.T) {
+	s := empty(pass(t, "sums"))
+	if err := s.Add(t.Context(), beyond{rows(t, 1, 5)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, s); math.Abs(got[0]) > 0.1 || math.Abs(got[1]-5) > 0.1 ||
+		math.Abs(got[2]) > 0.1 {
+		t.Errorf("five records outside the schema add up to %v, want 0, 5 and 0", got)
 	}
 }
 

@@ -204,5 +204,15 @@ func rareMutants() []mutant {
 			"root.spending = root.spending || fresh.spending\n\troot.version++\n",
 			"root.spending = root.spending || fresh.spending\n",
 			"the published ε lacks what other processes reserved, and so does the budget's check"),
+		in("accountant", "the largest loss of Laplace noise is rounded to nearest", "PureEpsilons",
+			"{ return inverseUp(a.scale), 0 }", "{ return 1 / a.scale, 0 }",
+			"a promise at δ = 0 is below the largest loss"),
+		in("ledger", "closing loses what waits to be written", "CloseWritesPendingNotes",
+			"\tif j.writable(s.root) == nil {\n\t\terr = s.flush()\n\t}\n", "",
+			"a run with test noise looks private when its ledger is opened again"),
+		in("mechanism", "sums read values outside the schema", "PartialsAreOfClampedRecords",
+			"\tdata = records.Clamped(data)\n",
+			"\tif data != nil {\n\t\tdata = records.Guarded(data)\n\t}\n",
+			"a negative coordinate moves a sum further than its noise is for"),
 	}
 }
