@@ -55,3 +55,28 @@ func TestSumsAreRoundedUp(t *testing.T) {
 		t.Errorf("the inverse of 2^1010 is %v, want more than 2^-1010", x)
 	}
 }
+
+// TestPureEpsilonsAreRoundedUp compares the ε of a single use at δ = 0 with exact arithmetic: it is
+// not below the largest loss.
+func TestPureEpsilonsAreRoundedUp(t *testing.T) {
+	exact := func(x float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(x) }
+	times := func(x, y float64) *big.Float {
+		return new(big.Float).SetPrec(400).Mul(exact(x), exact(y))
+	}
+	epsilon := func(e Event) float64 {
+		b, err := Epsilon(e, 0, AddOrRemoveOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.Upper
+	}
+	for n := 1.0; n < 200; n++ {
+		if eps := epsilon(Laplace{Scale: n}); times(eps, n).Cmp(exact(1)) < 0 {
+			t.Errorf("a Laplace release of scale %v has ε = %v, below 1/%v", n, eps, n)
+		}
+		e := DiscreteLaplace{A: 1 / n, Sensitivity: 7}
+		if eps := epsilon(e); exact(eps).Cmp(times(e.A, 7)) < 0 {
+			t.Errorf("%+v has ε = %v, below the largest loss", e, eps)
+		}
+	}
+}

@@ -118,12 +118,14 @@ func (j *fileJournal) open() error {
 		switch n, err := j.mark.read(); {
 		case err != nil:
 			return err
-		case n > 0:
-			return fmt.Errorf("%w: its lines are gone", ErrRolledBack)
+		case n == 0:
+			return ErrNotFound
 		}
-		return ErrNotFound
 	}
-	if j.file, err = j.disk.Open(j.path, j.mode != Read, false); err != nil {
+	// If there were no lines before, another process may have made them since, before the mark.
+	if j.file, err = j.disk.Open(j.path, j.mode != Read, false); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: its lines are gone", ErrRolledBack)
+	} else if err != nil {
 		return err
 	}
 	return j.syncName()

@@ -403,6 +403,36 @@ func TestJournalNotesWait(t *testing.T) {
 	}
 }
 
+// TestCloseWritesPendingNotes: notes and marks whose lines could not be written are written when
+// the ledger is closed.
+func TestCloseWritesPendingNotes(t *testing.T) {
+	shared := &listed{}
+	j := &faulty{listed: shared}
+	created(t, shared)
+	l, err := OpenOn(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := l.Reserve("count", journalEvent, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.write = errNetwork
+	r.Note(RealNoise)
+	l.MarkNotPrivate("bad")
+	j.write = nil
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := OpenOn(t.Context(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := again.Entries()[0].Notes; len(n) != 1 || again.NotPrivate() != "bad" {
+		t.Errorf("notes %v, not private: %q", n, again.NotPrivate())
+	}
+}
+
 // TestJournalQuestionsWhileAsking: while a policy runs, queries are answered, and they include the
 // reservations that other ledgers make in the meantime. A decision made without these reservations
 // is repeated.

@@ -453,3 +453,39 @@ type countingFile struct {
 }
 
 func (f countingFile) Sync() error { f.counter.syncs++; return f.simulatedFile.Sync() }
+
+// TestLinesMadeMeanwhile: another process makes a journal after this one has looked for its lines,
+// and before it reads the mark.
+func TestLinesMadeMeanwhile(t *testing.T) {
+	disk := &late{simulated: newSimulated()}
+	s := NewStore(&dir{folder: t.TempDir(), disk: disk})
+	l, err := s.Create(t.Context(), "people", testTerms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Spend("count", cheap); err != nil {
+		t.Fatal(err)
+	}
+	disk.late = true
+	other, err := s.Open(t.Context(), "people")
+	if err != nil || len(other.Entries()) != 1 {
+		t.Errorf("got %v, want the ledger", err)
+	}
+	if disk.late {
+		t.Error("no file was looked for")
+	}
+}
+
+// late is a disk on which the next journal to be opened is not there yet.
+type late struct {
+	*simulated
+	late bool
+}
+
+func (d *late) Open(path string, write, create bool) (diskFile, error) {
+	if d.late && filepath.Base(path) == journalFile {
+		d.late = false
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+	}
+	return d.simulated.Open(path, write, create)
+}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -512,6 +513,28 @@ func TestSumsThatFailed(t *testing.T) {
 	}
 }
 
+// beyond is data whose values are outside their schema.
+type beyond struct{ records.Data }
+
+func (d beyond) Range(lo, hi int, b *device.Batch) {
+	d.Data.Range(lo, hi, b)
+	for i := range b.Rows {
+		copy(b.Dense.Row(i), []float32{-9, 9, float32(math.NaN())})
+	}
+}
+
+// TestPartialsAreOfClampedRecords: sums read values inside the schema, whatever the data return.
+func TestPartialsAreOfClampedRecords(t *testing.T) {
+	s := empty(pass(t, "sums"))
+	if err := s.Add(t.Context(), beyond{rows(t, 1, 5)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, s); math.Abs(got[0]) > 0.1 || math.Abs(got[1]-5) > 0.1 ||
+		math.Abs(got[2]) > 0.1 {
+		t.Errorf("five records outside the schema add up to %v, want 0, 5 and 0", got)
+	}
+}
+
 // placed is an adder that must know its shard.
 type placed struct {
 	adder
@@ -577,6 +600,39 @@ func TestBegin(t *testing.T) {
 	}
 	if err := plain.Begin(""); !errors.As(err, &wrong) {
 		t.Errorf("no name: got error %v, want *param.Error", err)
+	}
+}
+
+// TestMergingEndsBothShards: sums of a shard that has begun have its name once they are merged, on
+// either side, so the shard counts once. A shard that has changed is not merged.
+func TestMergingEndsBothShards(t *testing.T) {
+	p := pass(t, "sums")
+	shard := func(name string, ended error) *mechanism.Partial {
+		s := mechanism.NewPartial(p, schema, &placed{adder: adder{mechanism.NewFixedSum(dim,
+			0x1p-20)}, ended: ended}, false)
+		if err := errors.Join(s.Begin(name), s.Add(t.Context(), rows(t, 1, 5))); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	all := shard("one", nil)
+	if err := all.Merge(shard("two", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(all.Shards(), []string{"one", "two"}) {
+		t.Errorf("got shards %q, want one and two", all.Shards())
+	}
+	want := values(t, all)
+	for _, name := range []string{"one", "two"} {
+		if err := all.Merge(shard(name, nil)); err != nil || !slices.Equal(values(t, all), want) {
+			t.Errorf("shard %q counts twice, or %v", name, err)
+		}
+	}
+	changed := errors.New("another number of records")
+	for _, of := range [][2]error{{changed, nil}, {nil, changed}} {
+		if err := shard("one", of[0]).Merge(shard("two", of[1])); !errors.Is(err, changed) {
+			t.Errorf("a shard that changed: got %v, want the counter's error", err)
+		}
 	}
 }
 

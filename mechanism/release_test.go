@@ -276,12 +276,15 @@ func TestWrappingIsHarmless(t *testing.T) {
 	}
 }
 
+// TestClipFactor: every norm that is scaled, and every norm that is not, leaves 2^-20 of the clip
+// norm for what is rounded later.
 func TestClipFactor(t *testing.T) {
-	for _, norm := range []float64{0, 0.5, 1, 1.0000001, 3, 1e20, 1e-20, 0x1.9p131, 0x1.9p140,
-		0x1.9p148, 0x1p149, 1e60, 1e150} {
+	const target = 1 - 0x1p-20
+	for _, norm := range []float64{0, 0.5, target, 1 - 0x1p-21, 1, 1.0000001, 3, 1e20, 1e-20,
+		0x1.9p131, 0x1.9p140, 0x1.9p148, 0x1p149, 1e60, 1e150} {
 		f := ClipFactor(norm*norm, 1)
-		if f*norm > 1 || f < 0 || norm < 0.99 && f != 1 {
-			t.Errorf("norm %v: got factor %v, want 1 or a norm of at most 1", norm, f)
+		if f*norm > target || f < 0 || norm <= target && f != 1 {
+			t.Errorf("norm %v: got factor %v, want 1 or a norm of at most 1−2^-20", norm, f)
 		}
 		if float64(float32(f)) != f {
 			t.Errorf("norm %v: factor %v is not a float32: rounding could increase it", norm, f)

@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/privacytest"
 )
 
 // sparse returns a run on a ledger of a large budget.
@@ -58,6 +59,50 @@ func TestSparseHistogramLaw(t *testing.T) {
 	near("rate of a count of 1", float64(len(out[0]))/n, p, math.Sqrt(p*(1-p)/n))
 	near("mean of the noise", sum/n, 0, e.Sigma/math.Sqrt(n))
 	near("variance of the noise", square/n, 4, 4*math.Sqrt(2./n))
+}
+
+// TestSparseHistogramReachesItsThreshold: a noisy count is released from one step of the grid above
+// the threshold on. With noise that is rounded to the nearest step, a count of 1 that were released
+// at the threshold would be released more often than the event says.
+func TestSparseHistogramReachesItsThreshold(t *testing.T) {
+	const many, sigma, step = 1 << 30, 2, 0x1p-15
+	released := func(threshold float64, count int64) map[string]float64 {
+		ctx := privacytest.Seeded(t, t.Context(), 1)
+		grant, err := sparse(ctx).Spend("texts", accountant.SparseHistogram{Sigma: sigma,
+			Threshold: threshold, Cells: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := map[string]int64{}
+		for i := range 20 {
+			counts[fmt.Sprint(i)] = count
+		}
+		out, err := grant.SparseHistogram([]map[string]int64{counts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out[0]
+	}
+	tried := 0
+	for text, noisy := range released(2, many) {
+		noise := noisy - many
+		if math.Mod(noise, step) != 0 {
+			t.Fatalf("noise %v, want multiples of %v", noise, step)
+		}
+		if noise <= step { // a threshold is above 1
+			continue
+		}
+		tried++
+		if v, ok := released(1+noise, 1)[text]; ok {
+			t.Errorf("a noisy count of %v is released at the threshold %v", v, 1+noise)
+		}
+		if _, ok := released(1+noise-step, 1)[text]; !ok {
+			t.Errorf("a noisy count of %v is not released one step above the threshold", 1+noise)
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d texts with positive noise, want 3 or more", tried)
+	}
 }
 
 // TestSparseHistogramIsCovered: nothing else draws under the event, it draws under no other event,

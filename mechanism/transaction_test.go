@@ -147,3 +147,29 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 		}
 	}
 }
+
+// TestRefuseWhenIsAskedBeforeEveryRelease: data that fail after a first release of a grant stop its
+// second one.
+func TestRefuseWhenIsAskedBeforeEveryRelease(t *testing.T) {
+	all, err := mechanism.ReserveAll(t.Context(), ledger.New(transactionBudget), ledger.Transaction{
+		Lines: []ledger.Line{{Purpose: "two", Count: 1,
+			Event: accountant.SameBatch{NoiseMultipliers: []float64{50, 50}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed, now := errors.New("failed"), error(nil)
+	all[0].RefuseWhen(func() error { return now })
+	g, err := all[0].Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, 1)
+	part := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: 1, Out: out}
+	if err := g.Release(1./50, part); err != nil || out[0] == 0 {
+		t.Fatalf("the first release: got %v, %v", out[0], err)
+	}
+	now, out[0] = failed, 0
+	if err := g.Release(1./50, part); !errors.Is(err, failed) || out[0] != 0 {
+		t.Errorf("got %v, %v after the data failed, want no draw", out[0], err)
+	}
+}

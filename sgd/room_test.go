@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/models"
 )
 
 // TestRoomCountsTheBatchThatIsAdded: whole numbers have room for most records. A batch that finds
@@ -25,6 +26,27 @@ func TestRoomCountsTheBatchThatIsAdded(t *testing.T) {
 			if held > most || all != (added+1)*batch {
 				t.Fatalf("batches of %d: the units hold %d records of %d, want at most %d of %d", batch,
 					held, all, most, (added+1)*batch)
+			}
+		}
+	}
+}
+
+// TestChainsAreExact: a chain may end one record's terms and begin another's, each at the largest
+// partial sum, around records that are in it as a whole. The total stays below 2²² units, below
+// which float32 multiply-adds are exact.
+func TestChainsAreExact(t *testing.T) {
+	for _, form := range []models.FixedForm{{Terms: 1, Reach: 1}, {Terms: 4, Reach: 1},
+		{Terms: 8, Reach: 3}, {Terms: 100, Reach: 8}} {
+		for _, bound := range []float64{1 << 10, 1 << 14, 50_000} {
+			f := &fixedSum{form: form}
+			n := f.chain(bound)
+			if n < 8 {
+				t.Errorf("%+v, bound %v: a chain of %d products: the test has no power", form, bound, n)
+			}
+			half := float64(form.Terms) / 2
+			most := 2*(float64(form.Reach)*bound+half) + float64(n-2)*(bound+half)
+			if most >= 1<<22 {
+				t.Errorf("%+v, bound %v: a chain of %d products reaches %v units", form, bound, n, most)
 			}
 		}
 	}

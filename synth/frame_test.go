@@ -265,6 +265,41 @@ func TestOnceNotesItsNoise(t *testing.T) {
 	}
 }
 
+// TestCheckpointsBelongToOneStoredLedger: a checkpoint that was kept with a ledger in a store is
+// refused on a ledger of another store, which lacks the ledger's lines, before anything is drawn.
+func TestCheckpointsBelongToOneStoredLedger(t *testing.T) {
+	path, drawn := filepath.Join(t.TempDir(), "c"), 0
+	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+		if _, err := r.Allowance("use").Next(); err != nil {
+			return nil, err
+		}
+		drawn++
+		return nil, errStopped
+	}}, Stage{Purpose: "use", Event: normal, Count: 4})
+	var ledgers []*ledger.Ledger
+	for range 2 {
+		l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{Budget: deedBudget})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledgers = append(ledgers, l)
+	}
+	for _, c := range []struct {
+		on    *ledger.Ledger
+		want  error
+		drawn int
+	}{{ledgers[0], errStopped, 1}, {ledgers[1], ledger.ErrOtherLedger, 1},
+		{ledgers[0], errStopped, 2}} {
+		_, err := p.FitOn(t.Context(), c.on, bits(t, 2), Checkpoint(path))
+		if !errors.Is(err, c.want) || drawn != c.drawn {
+			t.Errorf("got %v after %d draws, want %v after %d", err, drawn, c.want, c.drawn)
+		}
+	}
+	if n := len(ledgers[1].Entries()); n > 0 {
+		t.Errorf("%d entries on the other ledger, want none", n)
+	}
+}
+
 // TestForgedCheckpoints: a checkpoint that no run of this plan wrote on this ledger is refused for
 // its own reason, before anything is drawn.
 func TestForgedCheckpoints(t *testing.T) {
