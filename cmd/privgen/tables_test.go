@@ -1,0 +1,115 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const shopTables = `{"name": "customers", "key": "customer",
+ "schema": {"kind": "table", "columns": [
+  {"name": "region", "type": "categorical", "levels": ["n", "s", "e"]},
+  {"name": "age", "type": "integer", "lo": 18, "hi": 90}]},
+ "children": [{"name": "orders", "key": "order", "parents": ["customer"], "most": 4, "ordered": true,
+  "schema": {"kind": "table", "columns": [
+   {"name": "state", "type": "categorical", "levels": ["a", "b", "c"]}]},
+  "children": [{"name": "items", "parents": ["customer", "order"], "most": 2,
+   "schema": {"kind": "table", "columns": [
+    {"name": "gift", "type": "flag", "levels": ["no", "yes"]}]}}]}]}
+`
+
+// shopFolder writes the tables and a folder of customers, some of whose rows belong to nobody.
+func shopFolder(s *session) {
+	s.write("shop.json", shopTables)
+	if err := os.Mkdir(s.path("shop"), 0o700); err != nil {
+		s.Fatal(err)
+	}
+	customers, orders, items := "customer,region,age\n", "customer,order,state\n", "customer,order,gift\n"
+	for i := range 300 {
+		customers += fmt.Sprintf("c%d,%c,%d\n", i, "nse"[i%3], 18+i%70)
+		for k := range i % 4 {
+			orders += fmt.Sprintf("c%d,%d,%c\n", i, k, "abc"[(i+k)%3])
+			items += fmt.Sprintf("c%d,%d,%s\n", i, k, []string{"no", "yes"}[k%2])
+		}
+	}
+	s.write("shop/customers.csv", customers)
+	s.write("shop/orders.csv", orders+"nobody,1,a\n,2,a\nc1,,b\n")
+	s.write("shop/items.csv", items+"c1,99,yes\n")
+}
+
+// TestSeveralTables plans, fits and samples several tables, from a folder and from a database, to a
+// folder and to a database.
+func TestSeveralTables(t *testing.T) {
+	s := newSession(t)
+	shopFolder(s)
+	e := s.run(0, "plan", "shop.json", "--records", "300", "--epsilon", "3", "-o", "plan.json")
+	if !strings.Contains(e.stdout, "table items: at most 8 rows of a row of customers") {
+		t.Errorf("the bill does not name the largest number of rows:\n%s", e.stdout)
+	}
+	e = s.run(0, "fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "a.gen")
+	if !strings.Contains(e.stdout, "one user") {
+		t.Errorf("the guarantee does not name its unit:\n%s", e.stdout)
+	}
+	s.run(0, "sample", "a.gen", "-n", "50", "-o", "out", "--seed", "1", "--where", "age>=60")
+	if text := s.read("out/customers.csv"); strings.Count(text, "\n") != 51 {
+		t.Errorf("%d lines, want 50 customers and a header", strings.Count(text, "\n"))
+	}
+	s.run(0, "sample", "a.gen", "-n", "50", "-o", "out.db", "--seed", "1")
+	db, err := sql.Open("sqlite", s.path("out.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var customers, faults int
+	if err := db.QueryRow(`select count(*), (select count(*) from pragma_foreign_key_check)
+		from customers`).Scan(&customers, &faults); err != nil || customers != 50 || faults > 0 {
+		t.Errorf("%d customers, and %d keys without a row: %v", customers, faults, err)
+	}
+	s.run(0, "fit", "plan.json", "out.db", "--ledger", "m", "--new-ledger", "-o", "b.gen")
+	left, err := os.ReadDir(s.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(left, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), ".tables") }) {
+		t.Error("a temporary folder is left")
+	}
+}
+
+// TestSeveralTablesRefused: mistakes cost nothing, and no output replaces what is there.
+func TestSeveralTablesRefused(t *testing.T) {
+	s := newSession(t)
+	shopFolder(s)
+	s.run(0, "plan", "shop.json", "--records", "300", "-o", "plan.json")
+	s.run(0, "fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "a.gen")
+	s.write("bad.json", strings.Replace(shopTables, `"most": 4`, `"most": 0`, 1))
+	for _, args := range [][]string{
+		{"plan", "bad.json", "--records", "300"},
+		{"plan", "shop.json", "--records", "300", "--rows-per-person", "3"},
+		{"plan", "shop.json", "--records", "300", "--system", "gan"},
+		{"fit", "plan.json", "shop/orders.csv", "--ledger", "l", "-o", "b.gen"},
+		{"fit", "plan.json", "missing", "--ledger", "l", "-o", "b.gen"},
+		{"sample", "a.gen", "-n", "5"},
+		{"sample", "a.gen", "-n", "5", "-o", "shop"},
+		{"sample", "a.gen", "-n", "5", "-o", "plan.json"},
+		{"sample", "a.gen", "-n", "5", "-o", "x", "--format", "parquet"},
+		{"sample", "a.gen", "-n", "5", "-o", "x", "--where", "gift=yes"},
+	} {
+		e := finishAny(s, args...)
+		if e == 0 {
+			t.Errorf("%v: no error", args)
+		}
+	}
+	if s.read("shop.json") != shopTables || !strings.HasPrefix(s.read("shop/orders.csv"), "customer,") {
+		t.Error("an input has changed")
+	}
+}
+
+// finishAny runs a command and returns its exit status.
+func finishAny(s *session, args ...string) int {
+	c := s.command(args...)
+	_ = c.Run()
+	return c.ProcessState.ExitCode()
+}
