@@ -12,7 +12,7 @@ func accountantMutants() []mutant {
 	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
 	keys := at(in, "EveryKeyIsReadOnce")
-	crowds := at(in, "RoundingNever|PowersAre")
+	crowds := at(in, "RoundingNever|RoundingTakes|PowersAre")
 	return []mutant{
 		{Name: "accountant/samples are rounded downward", In: in, Tests: crowds,
 			Old: "for math.Exp2(i/k) < x {", New: "for math.Exp2((i+1)/k) < x {",
@@ -24,6 +24,9 @@ func accountantMutants() []mutant {
 			Old: "max(a.q, min(toPower(a.q, k), mostRounded))",
 			New: "min(toPower(a.q, k), mostRounded/2)",
 			Why: "a ledger with many different runs states too small an ε"},
+		{Name: "accountant/events of a million terms are rounded", In: in, Tests: crowds,
+			Old: "costly <= most || terms > mostTerms", New: "costly <= most",
+			Why: "a guarantee of 300 kB takes seconds to refuse"},
 		{Name: "accountant/compositions are not counted", In: in, Tests: at(in, "WorkOfAPrice"),
 			Old: "places > mostPlaces", New: "places < 0",
 			Why: "one request keeps every other one waiting for minutes"},
