@@ -33,7 +33,7 @@ func accountantMutants() []mutant {
 			Why: "a guarantee of 2 kB takes seconds to read"},
 		{Name: "accountant/truncated samples take as long as others", In: in,
 			Tests: at(in, "WorkOfAPrice"),
-			Old: "n += 7 + int(", New: "n += int(",
+			Old:   "n += 7 + int(", New: "n += int(",
 			Why: "a guarantee of 5 kB takes seconds to read"},
 		{Name: "accountant/compositions are not counted", In: in, Tests: at(in, "WorkOfAPrice"),
 			Old: "places > mostPlaces", New: "places < 0",
