@@ -84,14 +84,14 @@ func checkRounded(t *testing.T, e Reduced) {
 	}
 }
 
-// TestRoundingTakesLittleTime: the text of an event of a million terms, combinations of samples and
+// TestRoundingTakesLittleTime: the text of an event of a million places, combinations of samples and
 // disjoint parts, is short. It is not rounded, and so it is refused before it is priced.
 func TestRoundingTakesLittleTime(t *testing.T) {
 	parts := Disjoint{Fixed: true}
 	for i := range 250 {
 		parts.Parts = append(parts.Parts, Pure{Epsilon: float64(1 + i)})
 	}
-	for n, want := range map[int]bool{mostTerms/250 - 1: true, mostTerms / 250: false} {
+	for n, want := range map[int]bool{mostRounds/250 - 1: true, mostRounds / 250: false} {
 		all := Composed{[]Event{parts}}
 		for i := range n {
 			all.Events = append(all.Events, SampledSum{.001 + 1e-9*float64(i), 3})
