@@ -84,8 +84,8 @@ func checkRounded(t *testing.T, e Reduced) {
 	}
 }
 
-// TestRoundingTakesLittleTime: the text of an event of a million places, combinations of samples and
-// disjoint parts, is short. It is not rounded, and so it is refused before it is priced.
+// TestRoundingTakesLittleTime: the text of an event of a million places, combinations of samples
+// and disjoint parts, is short. It is not rounded, and so it is refused before it is priced.
 func TestRoundingTakesLittleTime(t *testing.T) {
 	parts := Disjoint{Fixed: true}
 	for i := range 250 {
