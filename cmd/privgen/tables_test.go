@@ -113,3 +113,47 @@ func finishAny(s *session, args ...string) int {
 	_ = c.Run()
 	return c.ProcessState.ExitCode()
 }
+
+// TestDatabaseTutorialRuns runs every block of commands of the tutorial.
+func TestDatabaseTutorialRuns(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tutorials/database.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t)
+	db, err := sql.Open("sqlite", s.path("shop.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	script := `create table customers (id text primary key, region text, born integer, name text);
+		create table orders (customer text, number integer, state text, amount real);
+		create table items (customer text, number integer, kind text, gift text);`
+	for i := range 600 {
+		script += fmt.Sprintf("insert into customers values ('c%d', '%s', %d, 'a name');", i,
+			[]string{"north", "south", "east"}[i%3], 1940+i%60)
+		for k := range i % 4 {
+			script += fmt.Sprintf("insert into orders values ('c%d', %d, '%s', %d);", i, k,
+				[]string{"sent", "paid", "returned"}[(i+k)%3], i%90)
+			script += fmt.Sprintf("insert into items values ('c%d', %d, 'toy', 'yes');", i, k)
+		}
+	}
+	if _, err := db.Exec("begin; " + script + " commit;"); err != nil {
+		t.Fatal(err)
+	}
+	commands := "set -euo pipefail\nexport PATH=\"" + strings.TrimSuffix(program, "/privgen") +
+		":$PATH\" PRIVGEN_STORE=\n"
+	for i, part := range strings.Split(string(text), "```") {
+		if body, isShell := strings.CutPrefix(part, "sh\n"); i%2 == 1 && isShell {
+			commands += body
+		}
+	}
+	c := s.command()
+	c.Path, c.Args = "/bin/bash", []string{"bash", "-c", commands}
+	if out, err := c.CombinedOutput(); err != nil || strings.Count(commands, "privgen ") != 5 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if strings.Count(s.read("young/customers.csv"), "\n") != 101 {
+		t.Error("not 100 young customers")
+	}
+}

@@ -36,7 +36,8 @@ var (
 	in      = flag.String("in", "", "its file; not used for shop")
 	epsilon = flag.Float64("epsilon", 1, "ε per root row, at δ = 1e-6 under add or remove one")
 	runs    = flag.Int("runs", 3, "number of fits")
-	systems = flag.String("systems", "linked,independent,chain", "systems to compare")
+	systems = flag.String("systems", "linked,independent",
+		"systems to compare: linked, independent, flat, chain, again")
 )
 
 func main() {
@@ -75,7 +76,11 @@ func study(ctx context.Context) error {
 		start := time.Now()
 		for run := range *runs {
 			got := counted{}
-			if system == "again" {
+			if system == "flat" {
+				if got, err = flat(ctx, real, b, codes, uint64(run)); err != nil {
+					return err
+				}
+			} else if system == "again" {
 				got.count(real, codes, own.tables, again(real.Len(), uint64(run)))
 			} else if err := drawn(ctx, system, real, b, uint64(run), func(out *records.Linked) {
 				got.count(out, codes, own.tables, nil)

@@ -45,6 +45,62 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 	return fmt.Errorf("no such system")
 }
 
+// flat fits a system to the rows of a table joined with those of its parent, and counts rows that it
+// draws. They belong to nobody, so nothing is known of lengths and steps.
+func flat(ctx context.Context, real *records.Linked, b accountant.Budget, codes [][]coder,
+	seed uint64) (counted, error) {
+	t := real.Tables()
+	if len(t.Children) != 1 || len(t.Children[0].Children) > 0 || t.Schema.Kind() == 0 {
+		return nil, fmt.Errorf("a joined table is for one table below a root with columns")
+	}
+	parents, _ := real.Table(0)
+	rows, up := real.Table(1)
+	joined := t
+	joined.Children = append([]records.Tables(nil), t.Children...)
+	joined.Children[0].Ordered = false
+	s, known, own := joined.Seen(0)
+	all, err := records.Grow(joined, parents, func(int, *records.Nonzeros) (*records.Frame, error) {
+		f, err := records.Concat(own, rows)
+		if err != nil {
+			return nil, err
+		}
+		out, _ := records.AsFrame(f)
+		return out, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := tables.Common{Nominal: real.Len(), Seed: seed}
+	p, err := tables.AIM{Common: c}.PlanFor(s, b)
+	if err != nil {
+		return nil, err
+	}
+	g, err := p.Fit(ctx, all.Seen(0))
+	if err != nil {
+		return nil, err
+	}
+	drawn, err := g.Sample(ctx, len(up), synth.Seed(seed))
+	if err != nil {
+		return nil, err
+	}
+	f, _ := records.AsFrame(drawn)
+	out := counted{}
+	at := func(c coder, shift int) coder { c.column += shift; return c }
+	for r := range f.Len() {
+		for j, c := range codes[1] {
+			name, v := fmt.Sprint(1, " ", j), at(c, known).code(f, r)
+			out.add("columns", name, v, 0, 1)
+			for k, d := range codes[1][:j] {
+				out.add("pairs", fmt.Sprint(name, " ", k), v, at(d, known).code(f, r), 1)
+			}
+			for k, d := range codes[0] {
+				out.add("parent", fmt.Sprint(name, " ", k), v, d.code(f, r), 1)
+			}
+		}
+	}
+	return out, nil
+}
+
 // independent fits a system to each table alone, and draws rows that do not depend on their parents
 // or on each other. Only the numbers of rows are known to the parents. Each of n tables has ε/√n.
 func independent(ctx context.Context, real *records.Linked, b accountant.Budget, c tables.Common,
