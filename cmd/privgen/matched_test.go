@@ -44,6 +44,8 @@ func TestReleasedTablesAreFollowed(t *testing.T) {
 	}
 	s.write("bad.csv", "hair,count,std\nred,900,1\n")
 	s.oneLine(s.run(exitInput, "sample", "people.gen", "-n", "20", "--released", "bad.csv"), "hair")
+	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "20", "--released", "t.csv", "-o",
+		"t.csv"), "a file that the command uses")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "20", "--released", "t.csv", "--where",
 		"age>=3"), "--released")
 }

@@ -98,15 +98,15 @@ func soundBook(at io.ReaderAt, size int64) error {
 			return fileFault("the workbook unpacks to more than %d bytes for each of its own: want a smaller one, "+
 				"or its sheet as CSV", mostUnpacked)
 		}
-		if !strings.HasPrefix(strings.ToLower(f.Name), "xl/worksheets/sheet") {
-			continue
-		}
-		sheet, err := f.Open()
+		part, err := f.Open()
 		if err != nil {
 			return damagedBook
 		}
-		err = soundSheet(sheet)
-		sheet.Close()
+		err = soundSheet(part, records.Limits{}.ValuesFor(size))
+		part.Close()
+		if err == noXML && !(strings.HasPrefix(f.Name, "xl/") && strings.HasSuffix(f.Name, ".xml")) {
+			err = nil // a picture, say
+		}
 		if err != nil {
 			return err
 		}
@@ -114,19 +114,32 @@ func soundBook(at io.ReaderAt, size int64) error {
 	return nil
 }
 
-func soundSheet(in io.Reader) error {
+// noXML is the error of a part that has no first element.
+var noXML = fmt.Errorf("%w", damagedBook)
+
+// soundSheet checks a part of a workbook if it is a sheet, whatever its name. The library fills the
+// gaps before a cell, so the gaps count as values, of which there may be the given number.
+func soundSheet(in io.Reader, values int64) error {
 	d := xml.NewDecoder(in)
-	row, column := 0, 0
+	row, column, isSheet := 0, 0, false
 	for {
 		token, err := d.Token() // which checks that elements are closed
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && isSheet:
 			return nil
-		}
-		if err != nil {
+		case err != nil && !isSheet:
+			return noXML
+		case err != nil:
 			return damagedBook
 		}
 		e, ok := token.(xml.StartElement)
-		if !ok || e.Name.Local != "row" && e.Name.Local != "c" {
+		if !ok {
+			continue
+		}
+		if isSheet = isSheet || e.Name.Local == "worksheet"; !isSheet {
+			return nil
+		}
+		if e.Name.Local != "row" && e.Name.Local != "c" {
 			continue
 		}
 		place := ""
@@ -157,6 +170,10 @@ func soundSheet(in io.Reader) error {
 		if n <= column {
 			return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
 				"spreadsheet program", row)
+		}
+		if values -= int64(n - column); values < 0 {
+			return fileFault("the workbook has too many empty cells before others: remove what stands " +
+				"beside the table, and save it again")
 		}
 		column = n
 	}
