@@ -93,6 +93,7 @@ func soundBook(at io.ReaderAt, size int64) error {
 		return damagedBook
 	}
 	left := records.Limits{}.UnpackedFor(size)
+	bounds := bookBounds{records.Limits{}.ValuesFor(size), leastElements + size/4}
 	for _, f := range z.File {
 		if left -= int64(min(f.UncompressedSize64, 1<<62)); left < 0 {
 			return fileFault("the workbook unpacks to more than %d bytes for each of its own: want a smaller one, "+
@@ -102,7 +103,7 @@ func soundBook(at io.ReaderAt, size int64) error {
 		if err != nil {
 			return damagedBook
 		}
-		err = soundSheet(part, records.Limits{}.ValuesFor(size))
+		err = bounds.sound(part)
 		part.Close()
 		if err == noXML && !(strings.HasPrefix(f.Name, "xl/") && strings.HasSuffix(f.Name, ".xml")) {
 			err = nil // a picture, say
@@ -117,17 +118,25 @@ func soundBook(at io.ReaderAt, size int64) error {
 // noXML is the error of a part that has no first element.
 var noXML = fmt.Errorf("%w", damagedBook)
 
-// soundSheet checks a part of a workbook if it is a sheet, whatever its name. The library fills the
-// gaps before a cell, so the gaps count as values, of which there may be the given number.
-func soundSheet(in io.Reader, values int64) error {
+// bookBounds is what a workbook may still hold.
+type bookBounds struct {
+	values   int64 // cells of sheets with the gaps before them, which the library fills
+	elements int64 // other elements, each of which takes the library some hundred bytes
+}
+
+// leastElements is for small workbooks. A shared text is two elements.
+const leastElements = 1 << 17
+
+// sound checks a part of a workbook: a sheet, whatever its name, or another part.
+func (b *bookBounds) sound(in io.Reader) error {
 	d := xml.NewDecoder(in)
-	row, column, isSheet := 0, 0, false
+	row, column, first, isSheet := 0, 0, true, false
 	for {
 		token, err := d.Token() // which checks that elements are closed
 		switch {
-		case err == io.EOF && isSheet:
+		case err == io.EOF && !first:
 			return nil
-		case err != nil && !isSheet:
+		case err != nil && first:
 			return noXML
 		case err != nil:
 			return damagedBook
@@ -136,8 +145,14 @@ func soundSheet(in io.Reader, values int64) error {
 		if !ok {
 			continue
 		}
-		if isSheet = isSheet || e.Name.Local == "worksheet"; !isSheet {
-			return nil
+		if first {
+			first, isSheet = false, e.Name.Local == "worksheet"
+		}
+		if !isSheet || !slices.Contains([]string{"row", "c", "v", "f", "is", "t"}, e.Name.Local) {
+			if b.elements--; b.elements < 0 {
+				return fileFault("the workbook has too many texts or formats for its size: save the sheet as CSV")
+			}
+			continue
 		}
 		if e.Name.Local != "row" && e.Name.Local != "c" {
 			continue
@@ -171,7 +186,7 @@ func soundSheet(in io.Reader, values int64) error {
 			return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
 				"spreadsheet program", row)
 		}
-		if values -= int64(n - column); values < 0 {
+		if b.values -= int64(n - column); b.values < 0 {
 			return fileFault("the workbook has too many empty cells before others: remove what stands " +
 				"beside the table, and save it again")
 		}

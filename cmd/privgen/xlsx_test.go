@@ -207,12 +207,15 @@ func TestDamagedWorkbooks(t *testing.T) {
 		}
 		return strings.Replace(text, "</sheetData>", rows.String()+"</sheetData>", 1)
 	})
+	texts := rewritten(t, whole, func(name, text string) (string, string) {
+		return name, strings.Replace(text, "</sst>", strings.Repeat("<si/>", 200_000)+"</sst>", 1)
+	})
 	other := renamed(t, whole)
 	if n, err := read(other); n != 8 || err != nil {
 		t.Errorf("a sheet of another name: got %d records, %v", n, err)
 	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
-		"far": far, "crossed, of another name": renamed(t, crossed), "empty": "", "half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
+		"far": far, "texts": texts, "crossed, of another name": renamed(t, crossed), "empty": "", "half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
 		if n, err := read(text); err == nil {
 			t.Errorf("%s: got %d records", name, n)
 		}
