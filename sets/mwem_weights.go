@@ -35,8 +35,8 @@ func (m mwem) workload() workload {
 	return w
 }
 
-// longSet is the number of items above which insertion in order is slower than a sort. Both draw the
-// same sets.
+// longSet is the number of items above which insertion in order is slower than a sort. Both draw
+// the same sets.
 const longSet = 256
 
 // drawSet draws n distinct items, in ascending order, by Floyd's algorithm.

@@ -116,8 +116,8 @@ func (t Table) bind(s names) (c cells, err error) {
 	return c, nil
 }
 
-// bindAll checks tables against a schema. Each table lists all levels of its columns, even if it has
-// few counts, so many small tables could take much time and memory.
+// bindAll checks tables against a schema. Each table lists all levels of its columns, even if it
+// has few counts, so many small tables could take much time and memory.
 func bindAll(tables []Table, s records.Schema) (list []cells, err error) {
 	levels, of := 0, namesOf(s)
 	for i, t := range tables {
