@@ -216,7 +216,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
 		"far": far, "texts": texts,
-		"crossed, of another name": renamed(t, crossed), "empty": "", "half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
+		"crossed, of another name": renamed(t, crossed), "empty": "",
+		"half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
 		if n, err := read(text); err == nil {
 			t.Errorf("%s: got %d records", name, n)
 		}
