@@ -105,7 +105,7 @@ func soundBook(at io.ReaderAt, size int64) error {
 		}
 		err = bounds.sound(part)
 		part.Close()
-		if err == noXML && !(strings.HasPrefix(f.Name, "xl/") && strings.HasSuffix(f.Name, ".xml")) {
+		if err == errNoXML && !(strings.HasPrefix(f.Name, "xl/") && strings.HasSuffix(f.Name, ".xml")) {
 			err = nil // a picture, say
 		}
 		if err != nil {
@@ -115,8 +115,8 @@ func soundBook(at io.ReaderAt, size int64) error {
 	return nil
 }
 
-// noXML is the error of a part that has no first element.
-var noXML = fmt.Errorf("%w", damagedBook)
+// errNoXML is the error of a part that has no first element.
+var errNoXML = fmt.Errorf("%w", damagedBook)
 
 // bookBounds is what a workbook may still hold.
 type bookBounds struct {
@@ -137,7 +137,7 @@ func (b *bookBounds) sound(in io.Reader) error {
 		case err == io.EOF && !first:
 			return nil
 		case err != nil && first:
-			return noXML
+			return errNoXML
 		case err != nil:
 			return damagedBook
 		}
