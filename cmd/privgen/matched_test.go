@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/records"
@@ -46,6 +47,21 @@ func TestReleasedTablesAreFollowed(t *testing.T) {
 	s.oneLine(s.run(exitInput, "sample", "people.gen", "-n", "20", "--released", "bad.csv"), "hair")
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "20", "--released", "t.csv", "-o",
 		"t.csv"), "a file that the command uses")
+	var complaint strings.Builder
+	report := s.command("report", "people.gen", "-", "-o", "people.csv")
+	in, err := os.Open(s.path("people.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	report.Stdin, report.Stderr = in, &complaint
+	if report.Run() == nil || !strings.Contains(complaint.String(), "a file that the command uses") {
+		t.Errorf("a report replaces its standard input: %s", complaint.String())
+	}
+	s.write("x.notes.txt", "mine")
+	s.oneLine(s.run(exitUsage, "draft", "people.csv", "--public", "-o", "x.json"), "x.notes.txt exists")
+	s.run(0, "draft", "people.csv", "--public", "-o", "y.json")
+	s.run(0, "draft", "people.csv", "--public", "-o", "y.json") // replaces notes of its own
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "20", "--released", "t.csv", "--where",
 		"age>=3"), "--released")
 }
