@@ -14,7 +14,7 @@ import (
 func TestReleasedTablesAreFollowed(t *testing.T) {
 	s := fitted(t)
 	s.write("t.csv", "age,count,std\n0..29,900,1\n30..99,100,1\n")
-	out := s.run(0, "sample", "people.gen", "-n", "2000", "--seed", "4", "--released", "t.csv", "-o",
+	out := s.run(0, "sample", "people.gen", "-n", "100000", "--seed", "4", "--released", "t.csv", "-o",
 		"m.csv", "--json").stdout
 	validate(t, "sample", out)
 	var r struct {
@@ -40,7 +40,8 @@ func TestReleasedTablesAreFollowed(t *testing.T) {
 			young++
 		}
 	}
-	if got := float64(young) / 2000; math.Abs(got-0.9) > 0.01 || f.Len() != 2000 {
+	// more than ten standard deviations of a share of 100,000 records
+	if got := float64(young) / 100_000; math.Abs(got-0.9) > 0.01 || f.Len() != 100_000 {
 		t.Errorf("%d rows, %v below 30, want 0.9", f.Len(), got)
 	}
 	s.write("bad.csv", "hair,count,std\nred,900,1\n")
@@ -59,7 +60,8 @@ func TestReleasedTablesAreFollowed(t *testing.T) {
 		t.Errorf("a report replaces its standard input: %s", complaint.String())
 	}
 	s.write("x.notes.txt", "mine")
-	s.oneLine(s.run(exitUsage, "draft", "people.csv", "--public", "-o", "x.json"), "x.notes.txt exists")
+	s.oneLine(s.run(exitUsage, "draft", "people.csv", "--public", "-o", "x.json"),
+		"x.notes.txt exists")
 	s.run(0, "draft", "people.csv", "--public", "-o", "y.json")
 	s.run(0, "draft", "people.csv", "--public", "-o", "y.json") // replaces notes of its own
 	s.oneLine(s.run(exitUsage, "sample", "people.gen", "-n", "20", "--released", "t.csv", "--where",
