@@ -152,6 +152,10 @@ func (j *draftJob) fromPublic(path string) error {
 	r := draftResult{Recognised: seen}
 	if j.out != stdio {
 		r.Notes = notesFile(j.out)
+		if exists(r.Notes) && !isNotes(r.Notes) {
+			return usagef("--out: %s exists, and the notes beside the schema would replace it: want another name",
+				r.Notes)
+		}
 		if err := j.save(r.Notes, func(w io.Writer) error {
 			return writeNotes(w, path, j.out, seen)
 		}); err != nil {
