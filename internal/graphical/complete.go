@@ -60,7 +60,7 @@ func (m *Model) Completer(first int) *Completer {
 		c.fixed = append(c.fixed, make([]float64, len(inner.nodes[i].work)))
 	}
 	for i, p := range inner.places {
-		p.view.add(c.fixed[p.node], inner.Factors[i].Theta, 1)
+		inner.viewOf(i).add(c.fixed[p.node], inner.Factors[i].Theta, 1)
 	}
 	return c
 }
