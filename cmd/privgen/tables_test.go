@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -69,6 +70,15 @@ func TestSeveralTables(t *testing.T) {
 		t.Errorf("%d customers, and %d keys without a row: %v", customers, faults, err)
 	}
 	s.run(0, "fit", "plan.json", "out.db", "--ledger", "m", "--new-ledger", "-o", "b.gen")
+	e = s.run(0, "report", "a.gen", "shop", "--holdout", "out.db", "--json")
+	var scores tablesReport
+	if err := json.Unmarshal([]byte(e.stdout), &scores); err != nil || scores.Roots != 300 ||
+		scores.HeldOut == nil || scores.Synthetic.Steps == 0 || scores.Synthetic.Steps > 0.6 {
+		t.Errorf("the report is %s: %v", e.stdout, err)
+	}
+	if e = s.run(0, "report", "a.gen", "shop"); !strings.Contains(e.stdout, "not private") {
+		t.Errorf("the report is %s", e.stdout)
+	}
 	left, err := os.ReadDir(s.folder)
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +102,8 @@ func TestSeveralTablesRefused(t *testing.T) {
 		{"fit", "plan.json", "shop/orders.csv", "--ledger", "l", "-o", "b.gen"},
 		{"fit", "plan.json", "missing", "--ledger", "l", "-o", "b.gen"},
 		{"sample", "a.gen", "-n", "5"},
+		{"report", "a.gen", "shop", "-o", "page.html"},
+		{"report", "a.gen"},
 		{"sample", "a.gen", "-n", "5", "-o", "shop"},
 		{"sample", "a.gen", "-n", "5", "-o", "plan.json"},
 		{"sample", "a.gen", "-n", "5", "-o", "x", "--format", "parquet"},
