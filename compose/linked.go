@@ -187,6 +187,14 @@ func readLinked(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 		if s := c.reads(i); !p.Schema().Equal(s) || p.Schema().RowsPerPerson() != s.RowsPerPerson() {
 			return nil, synth.Malformed(synth.ErrSchema)
 		}
+		if i == 0 {
+			continue
+		}
+		_, known, _ := j.Tables.Seen(i - 1)
+		if w, ok := synth.WorkOf(p).(interface{ Known() int }); !ok || w.Known() != known {
+			return nil, synth.Malformed(fmt.Errorf("a plan of table %d that does not draw columns given %d "+
+				"others", i, known))
+		}
 	}
 	return Linked{Tables: j.Tables, plans: fixed(of)}, nil
 }

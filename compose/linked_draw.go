@@ -65,13 +65,28 @@ func readGrown(f *synth.File, of []synth.Model, _ synth.Loading) (released, erro
 	return own, nil
 }
 
-// linkedRoots is the largest number of root rows that are drawn together with their rows.
-const linkedRoots = 1 << 14
+// linkedRoots is the largest number of root rows that are drawn together with their rows, and
+// linkedRows that of all rows of these, unless one root row may have more.
+const (
+	linkedRoots = 1 << 14
+	linkedRows  = 1 << 20
+)
+
+// rootsTogether returns the number of root rows that are drawn together.
+func rootsTogether(t records.Tables) int {
+	rows := 1
+	for i := range t.Names()[1:] {
+		s, _, _ := t.Seen(i)
+		rows += s.RowsPerPerson()
+	}
+	return min(max(linkedRows/rows, 1), linkedRoots)
+}
 
 // DrawTables draws n rows of the root of a generator of [Linked], as [synth.Generator.Stream] draws
 // them with the same options, and all rows that belong to them. The parts have at most 16,384 root
-// rows each, so the memory does not grow with n. Constraints and conditions of the options hold for
-// the rows of the root, whose columns say how many rows they have in other tables.
+// rows each, and fewer if these may have many rows, so the memory does not grow with n. Constraints
+// and conditions of the options hold for the rows of the root, whose columns say how many rows they
+// have in other tables.
 //
 // Errors: *param.Error for a generator of another system; see [synth.Generator.Sample].
 func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
@@ -83,7 +98,7 @@ func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 			return
 		}
 		rng := rand.New(rand.NewPCG(seed, 0x6c696e6b))
-		roots := g.Schema()
+		roots, together := g.Schema(), rootsTogether(own.tables)
 		var parts []records.Data
 		rows := 0
 		flush := func() bool {
@@ -93,11 +108,17 @@ func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 				return yield(nil, err)
 			}
 			frame, _ := records.AsFrame(all)
-			l, err := records.Grow(own.tables, frame, func(i int, known *records.Nonzeros) (*records.Frame,
-				error) {
-				return own.draw[i](known, rng.Uint64())
-			})
-			return yield(l, err) && err == nil
+			for lo := 0; lo < frame.Len(); lo += together {
+				some := frame.Slice(lo, min(lo+together, frame.Len()))
+				l, err := records.Grow(own.tables, some, func(i int, known *records.Nonzeros) (*records.Frame,
+					error) {
+					return own.draw[i](known, rng.Uint64())
+				})
+				if !yield(l, err) || err != nil {
+					return false
+				}
+			}
+			return true
 		}
 		for part, err := range g.Stream(ctx, n, append(slices.Clone(opts), synth.Seed(rng.Uint64()))...) {
 			if err != nil {
@@ -105,7 +126,7 @@ func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 				return
 			}
 			parts, rows = append(parts, part), rows+part.Len()
-			if rows >= linkedRoots && !flush() {
+			if rows >= together && !flush() {
 				return
 			}
 		}

@@ -389,6 +389,71 @@ func TestLinkedRefusals(t *testing.T) {
 	}
 }
 
+// TestLinkedPlansDrawWhatFollows: a plan from a file is refused if a model of it could not draw rows
+// that follow others. Otherwise its fit would pay, and then fail.
+func TestLinkedPlansDrawWhatFollows(t *testing.T) {
+	p := linkedPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-6}, 2)
+	d := shop(t)
+	s, known, _ := d.Seen(0)
+	system := synth.Systems{compose.Systems(tables.Systems())[5]}
+	for want, of := range map[string]func(accountant.Budget) (synth.Plan, error){
+		"a tree": func(b accountant.Budget) (synth.Plan, error) { return tables.MST{}.PlanFor(s, b) },
+		"all":    func(b accountant.Budget) (synth.Plan, error) { return tables.AIM{}.PlanFor(s, b) },
+		"fewer": func(b accountant.Budget) (synth.Plan, error) {
+			return tables.AIM{}.After(known-1).PlanFor(s, b)
+		},
+		"": func(b accountant.Budget) (synth.Plan, error) { return tables.AIM{}.After(known).PlanFor(s, b) },
+	} {
+		var whole, config map[string]json.RawMessage
+		var plans []json.RawMessage
+		var part struct{ Budget accountant.Budget }
+		decode := func(text []byte, into any) {
+			if err := json.Unmarshal(text, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		decode(must(json.Marshal(p))(t), &whole)
+		decode(whole["config"], &config)
+		decode(config["plans"], &plans)
+		decode(plans[1], &part)
+		plans[1] = must(json.Marshal(must(of(part.Budget))(t)))(t)
+		config["plans"] = must(json.Marshal(plans))(t)
+		whole["config"] = must(json.Marshal(config))(t)
+		if _, err := system.ReadPlan(must(json.Marshal(whole))(t)); (err != nil) != (want != "") {
+			t.Errorf("%q: error %v", want, err)
+		}
+	}
+}
+
+// TestManyRowsAreDrawnInSmallParts: the parts of a draw have fewer rows of the root if each may have
+// many rows.
+func TestManyRowsAreDrawnInSmallParts(t *testing.T) {
+	d := shop(t)
+	d.Children[0].Most, d.Children[0].Children[0].Most = 1000, 4
+	aim := tables.AIM{Rounds: 1}
+	p := must(compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(),
+		accountant.Budget{Epsilon: 100, Delta: 1e-6}))(t)
+	none := records.Keyed{Rows: must(records.FromValues(d.Children[0].Schema))(t), Parents: [][]string{nil}}
+	items := records.Keyed{Rows: must(records.FromValues(d.Children[0].Children[0].Schema))(t),
+		Parents: [][]string{nil, nil}}
+	roots := must(records.FromValues(d.Schema, slices.Repeat([][]any{{"n", 20}}, 3000)...))(t)
+	keys := make([]string, 3000)
+	for i := range keys {
+		keys[i] = fmt.Sprint(i)
+	}
+	g := must(p.Fit(t.Context(), must(records.Link(d, records.Keyed{Rows: roots, Keys: keys}, none,
+		items))(t)))(t)
+	total := 0
+	for _, l := range must(drawnTables(t.Context(), g, 2000))(t) {
+		if total += l.Len(); l.Len() > (1<<20)/5001 {
+			t.Errorf("%d rows of the root, each with up to 5,000 others", l.Len())
+		}
+	}
+	if total != 2000 {
+		t.Errorf("%d rows of the root, want 2000", total)
+	}
+}
+
 // must returns a function that returns v, or ends the test if there is an error.
 func must[T any](v T, err error) func(testing.TB) T {
 	return func(t testing.TB) T {

@@ -86,6 +86,8 @@ func Check(d Data) error {
 		return Check(t.Data)
 	case *Persons: // as Data, Persons hold only one row of each person
 		return Check(t.rows)
+	case *Linked:
+		return t.check()
 	}
 	return checkEncoded(d)
 }

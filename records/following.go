@@ -14,6 +14,7 @@ type followingRows struct {
 	schema Schema
 	n      int
 	from   []cellsFrom // of each column
+	home   *origin     // nil for rows that are not known whole
 }
 
 // cellsFrom says where the cells of a column are: in a column of a frame, in row at[i] for row i. A
@@ -45,8 +46,9 @@ func (n tableNode) followed(parent tableNode, up *Frame, at []int32, position, b
 	return &following{followingRows: f}
 }
 
-func (f *following) Schema() Schema { return f.schema }
-func (f *following) Len() int       { return f.n }
+func (f *following) Schema() Schema  { return f.schema }
+func (f *following) Len() int        { return f.n }
+func (f *following) origin() *origin { return f.home }
 
 // nonzeros appends one row. Cells are moved into the schema of their frame, and then encoded in this
 // one.

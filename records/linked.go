@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -28,6 +29,7 @@ type linkedRows struct {
 	tables Tables
 	nodes  []tableNode
 	parts  []linkedTable // one for each node
+	home   *origin
 }
 
 // linkedTable holds the rows of one table. The rows of a row of the parent are consecutive, in the
@@ -41,7 +43,7 @@ type linkedTable struct {
 // Keyed are the rows of one table and their keys, one for each row.
 type Keyed struct {
 	Rows *Frame // of the table's Schema
-	// Keys holds the key of each row. It may be nil for a table whose rows have no rows.
+	// Keys holds the key of each row. It may be nil for a table without a Key.
 	Keys []string
 	// Parents holds the keys of the rows that a row belongs to, from the root down to its parent.
 	Parents [][]string
@@ -74,9 +76,9 @@ func Link(t Tables, rows ...Keyed) (*Linked, error) {
 		} else if own.Rows == nil || !own.Rows.Schema().Equal(n.Schema) {
 			return nil, param.New(field+"Rows", "[records]", "rows of the table's schema")
 		}
-		keyed := own.Keys != nil || n.Key == "" && len(n.Children) == 0
-		for _, keys := range append(slices.Clone(own.Parents), own.Keys) {
-			keyed = keyed && (keys == nil || len(keys) == own.Rows.Len())
+		keyed := len(own.Keys) == own.Rows.Len() || own.Keys == nil && n.Key == ""
+		for _, keys := range own.Parents {
+			keyed = keyed && len(keys) == own.Rows.Len()
 		}
 		if !keyed || len(own.Parents) != len(n.Parents) {
 			return nil, param.New(field+"Keys", "[keys]",
@@ -114,7 +116,7 @@ type linker struct {
 }
 
 func newLinker(t Tables) (*linker, error) {
-	nodes, err := t.nodes()
+	nodes, err := t.nodes(allTables)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +191,7 @@ func (l *linker) table(i int, frame *Frame) {
 		l.count(n.parent, i, up)
 	}
 	own := &Frame{frameRef: &frameRef{&frameRows{schema: n.full, n: len(keep),
-		cells: frame.Take(keep).cells, home: new(origin)}}}
+		cells: frame.Take(keep).cells, home: frame.home.derived()}}}
 	for range n.Children {
 		own.cells = append(own.cells, cells{numbers: make([]float64, len(keep))})
 	}
@@ -250,7 +252,10 @@ func (n tableNode) countColumn(nodes []tableNode) int {
 }
 
 func (l *linker) linked() *Linked {
-	rows := &linkedRows{l.tables, l.nodes, l.parts}
+	rows := &linkedRows{l.tables, l.nodes, l.parts, new(origin)}
+	for _, part := range rows.parts {
+		rows.home.of = append(rows.home.of, part.frame.home)
+	}
 	for i := range rows.parts[1:] {
 		rows.parts[i+1].seen = sync.OnceValue(func() *Persons { return rows.seen(i + 1) })
 	}
@@ -290,6 +295,24 @@ func (l *Linked) Len() int {
 
 // Unit returns UnitUser.
 func (l *Linked) Unit() string { return UnitUser }
+
+func (l *Linked) origin() *origin {
+	if l == nil || l.linkedRef == nil {
+		return nil
+	}
+	return l.home
+}
+
+// check reports the mistakes in all tables.
+func (l *Linked) check() error {
+	var errs []error
+	for i, part := range l.parts {
+		if err := part.frame.check(); err != nil {
+			errs = append(errs, fmt.Errorf("table %s: %w", l.nodes[i].Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Gather encodes the given rows of the root.
 func (l *Linked) Gather(rows []int32, b *device.Batch) { l.parts[0].frame.Gather(rows, b) }
@@ -332,8 +355,9 @@ func (l *linkedRows) seen(i int) *Persons {
 		position = n.positions(numbers)
 	}
 	out := &personsRows{first: []int32{0}, shares: Shares{}, schema: n.seen.ByPerson(n.most)}
-	out.rows = n.followed(l.nodes[n.parent], l.parts[n.parent].frame, own.up, position, own.frame, before,
+	all := n.followed(l.nodes[n.parent], l.parts[n.parent].frame, own.up, position, own.frame, before,
 		own.frame)
+	all.home, out.rows = l.home.derived(), all
 	for k := range roots {
 		if k+1 == rows || roots[k+1] != roots[k] {
 			out.shares = appendShares(out.shares, k+1-int(out.first[len(out.first)-1]))

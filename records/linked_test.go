@@ -243,6 +243,60 @@ func TestRowsSeeWhatPrecedesThem(t *testing.T) {
 	}
 }
 
+// TestLinkNeedsAllKeys: rows without keys are refused, a table without rows needs none, and neither
+// depends on other tables.
+func TestLinkNeedsAllKeys(t *testing.T) {
+	d := bank(t)
+	d.Children[0].Children = nil
+	root := must(records.FromValues(d.Schema, []any{"n", "a"}))(t)
+	row := must(records.FromValues(d.Children[0].Schema, []any{1, "no"}))(t)
+	none := must(records.FromValues(d.Children[0].Schema))(t)
+	keys := []string{"1"}
+	for i, own := range []records.Keyed{{Rows: row, Keys: keys, Parents: [][]string{nil}},
+		{Rows: row, Parents: [][]string{keys}}, {Rows: none, Keys: keys, Parents: [][]string{nil}}} {
+		if _, err := records.Link(d, records.Keyed{Rows: root, Keys: keys}, own); err == nil {
+			t.Errorf("keys %d: no error", i)
+		}
+	}
+	for _, own := range []records.Keyed{{Rows: none, Parents: [][]string{nil}},
+		{Rows: none, Keys: []string{}, Parents: [][]string{{}}}} {
+		must(records.Link(d, records.Keyed{Rows: root, Keys: keys}, own))(t)
+	}
+}
+
+// TestLinkedDataAreKnown: tables are recognised as made from what they were joined of, every table is
+// checked, and a ledger of records never takes them.
+func TestLinkedDataAreKnown(t *testing.T) {
+	d := bank(t)
+	d.Children[0].Children = nil
+	root := must(records.FromValues(d.Schema, []any{"n", "a"}))(t)
+	row := must(records.FromValues(d.Children[0].Schema, []any{99, "no"}))(t)
+	keys := []string{"1"}
+	l := must(records.Link(d, records.Keyed{Rows: root, Keys: keys},
+		records.Keyed{Rows: row, Keys: keys, Parents: [][]string{keys}}))(t)
+	first, _ := l.Table(0)
+	for i, public := range []records.Data{root, row, first, l, l.Seen(0)} {
+		for k, private := range []records.Data{l, l.Seen(0)} {
+			if !records.DeclarePublic(public).Overlaps(private) {
+				t.Errorf("public records %d are not recognised among private ones %d", i, k)
+			}
+		}
+	}
+	if records.DeclarePublic(row).Overlaps(first) || records.DeclarePublic(must(records.FromValues(
+		d.Schema))(t)).Overlaps(l) {
+		t.Error("other records are taken for private ones")
+	}
+	if err := records.Check(l); err == nil || !strings.Contains(err.Error(), "table accounts") {
+		t.Errorf("a limit of 99 passes the check: %v", err)
+	}
+	if records.CheckUnitOf("data", records.WithUnit(l, records.UnitRecord), records.UnitRecord) == nil {
+		t.Error("customers pass for records")
+	}
+	if err := records.CheckUnitOf("data", l, records.UnitUser); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTablesAreWrittenAsTheyAreRead: files written from rows, in several parts, hold the same rows.
 func TestTablesAreWrittenAsTheyAreRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
@@ -306,14 +360,24 @@ func TestBareRoots(t *testing.T) {
 // TestTablesValidate: each mistake in a description is an error.
 func TestTablesValidate(t *testing.T) {
 	for name, change := range map[string]func(*records.Tables){
-		"no key":         func(d *records.Tables) { d.Key = "" },
-		"rows of root":   func(d *records.Tables) { d.Most = 2 },
-		"no inner key":   func(d *records.Tables) { d.Children[0].Key = "" },
-		"one parent":     func(d *records.Tables) { d.Children[0].Children[0].Parents = []string{"account"} },
-		"most":           func(d *records.Tables) { d.Children[0].Most = 0 },
-		"most together":  func(d *records.Tables) { d.Children[0].Most, d.Children[0].Children[0].Most = 100, 41 },
-		"ordered of one": func(d *records.Tables) { d.Children[0].Most = 1 },
-		"name of a path": func(d *records.Tables) { d.Children[0].Name = "../accounts" },
+		"no key":           func(d *records.Tables) { d.Key = "" },
+		"rows of root":     func(d *records.Tables) { d.Most = 2 },
+		"no inner key":     func(d *records.Tables) { d.Children[0].Key = "" },
+		"one parent":       func(d *records.Tables) { d.Children[0].Children[0].Parents = []string{"account"} },
+		"most":             func(d *records.Tables) { d.Children[0].Most = 0 },
+		"most together":    func(d *records.Tables) { d.Children[0].Most, d.Children[0].Children[0].Most = 100, 41 },
+		"ordered of one":   func(d *records.Tables) { d.Children[0].Most = 1 },
+		"name of a path":   func(d *records.Tables) { d.Children[0].Name = "../accounts" },
+		"most of one":      func(d *records.Tables) { d.Children[0].Most, d.Children[0].Children = 4097, nil },
+		"name in capitals": func(d *records.Tables) { d.Children[0].Name = "CUSTOMERS" },
+		"copied levels": func(d *records.Tables) {
+			names := make([]string, 30_000)
+			for i := range names {
+				names[i] = fmt.Sprint(i)
+			}
+			d.Schema = must(records.NewSchema(records.Categorical("place", names...)))(t)
+			widen(d, 3)
+		},
 		"name twice":     func(d *records.Tables) { d.Children[0].Name = "customers" },
 		"a key's column": func(d *records.Tables) { d.Key = "region" },
 		"bare child":     func(d *records.Tables) { d.Children[0].Schema = records.Schema{} },

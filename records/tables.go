@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -37,6 +38,10 @@ type Tables struct {
 const (
 	mostTables = 32
 	mostDepth  = 4
+	// mostCopied bounds the columns of parents that are in the schemas of their children: the levels,
+	// and copiedColumn for each column.
+	mostCopied   = 1 << 16
+	copiedColumn = 4
 )
 
 // A tableNode is one of several tables, with what its rows are read and drawn with.
@@ -53,14 +58,14 @@ type tableNode struct {
 //
 // Errors: *[param.Error], joined.
 func (t Tables) Validate() error {
-	_, err := t.nodes()
+	_, err := t.nodes(allTables)
 	return err
 }
 
 // Full returns the schema of the root's rows with the number of rows in each child table, in columns
 // that are named "number of" and the child's name. It is the zero Schema if t is not valid.
 func (t Tables) Full() Schema {
-	list, err := t.nodes()
+	list, err := t.nodes(0)
 	if err != nil {
 		return Schema{}
 	}
@@ -72,7 +77,7 @@ func (t Tables) Full() Schema {
 // of the row before. Tables are counted as they are declared, a table before its children. known is
 // the number of the columns known beforehand, and own the schema of the other columns.
 func (t Tables) Seen(i int) (s Schema, known int, own Schema) {
-	list, err := t.nodes()
+	list, err := t.nodes(i + 1)
 	if err != nil || i < 0 || i+1 >= len(list) {
 		return s, 0, own
 	}
@@ -95,8 +100,12 @@ func (t Tables) Equal(o Tables) bool {
 		t.Ordered == o.Ordered && slices.EqualFunc(t.Children, o.Children, Tables.Equal)
 }
 
-// nodes returns the tables, each before its children.
-func (t Tables) nodes() ([]tableNode, error) {
+// allTables stands for the number of a table.
+const allTables = -1
+
+// nodes returns the tables, each before its children. Only the table with the given number has the
+// schemas seen and file, since those of many tables together are large.
+func (t Tables) nodes(only int) ([]tableNode, error) {
 	var k param.Checker
 	k.OK(t.Most == 0 && !t.Ordered && len(t.Parents) == 0, "records.Tables", t.Name,
 		"a root without Parents, Most and Ordered")
@@ -105,19 +114,23 @@ func (t Tables) nodes() ([]tableNode, error) {
 		return nil, k.Err()
 	}
 	var list []tableNode
-	if err := t.append(&list, -1, 1); err != nil {
+	if err := t.checkCopied(); err != nil {
+		return nil, err
+	}
+	if err := t.append(&list, -1, 1, only); err != nil {
 		return nil, err
 	}
 	names := map[string]bool{}
 	for _, n := range list {
-		k.OK(!names[n.Name], "records.Tables.Name", quotedName(n.Name), "a name of one table")
-		names[n.Name] = true
+		name := strings.ToLower(n.Name) // some file systems and databases take both for one name
+		k.OK(!names[name], "records.Tables.Name", quotedName(n.Name), "a name of one table")
+		names[name] = true
 	}
 	return list, k.Err()
 }
 
 // append appends a table and its children.
-func (t Tables) append(list *[]tableNode, parent, most int) error {
+func (t Tables) append(list *[]tableNode, parent, most, only int) error {
 	depth := 1
 	for p := parent; p >= 0; p = (*list)[p].parent {
 		depth++
@@ -137,22 +150,50 @@ func (t Tables) append(list *[]tableNode, parent, most int) error {
 	if n.full, err = NewSchema(columns...); err != nil {
 		return fmt.Errorf("records: table %s: %w", t.Name, err)
 	}
+	at := len(*list)
+	whole := only == allTables || only == at
 	if parent < 0 {
 		n.full = n.full.WithConstraints(t.Schema.Constraints()...)
-	} else if n.seen, err = NewSchema(n.seenColumns((*list)[parent])...); err != nil {
-		return fmt.Errorf("records: table %s, seen with its parent: %w", t.Name, err)
+	} else if whole {
+		if n.seen, err = NewSchema(n.seenColumns((*list)[parent])...); err != nil {
+			return fmt.Errorf("records: table %s, seen with its parent: %w", t.Name, err)
+		}
 	}
-	if n.file, err = NewSchema(append(t.keyColumns(), t.Schema.Columns()...)...); err != nil {
-		return fmt.Errorf("records: table %s, with its keys: %w", t.Name, err)
+	if whole {
+		if n.file, err = NewSchema(append(t.keyColumns(), t.Schema.Columns()...)...); err != nil {
+			return fmt.Errorf("records: table %s, with its keys: %w", t.Name, err)
+		}
 	}
-	at := len(*list)
 	*list = append(*list, n)
 	for _, c := range t.Children {
-		if err := c.append(list, at, most*min(max(c.Most, 1), MostRows)); err != nil {
+		if err := c.append(list, at, most*min(max(c.Most, 1), MostRows), only); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkCopied bounds what the schemas of all tables repeat, before any of them is made.
+func (t Tables) checkCopied() error {
+	if n := t.copied(); n > mostCopied {
+		return param.New("records.Tables", "large tables with many children",
+			fmt.Sprintf("at most %d levels of the parents of all tables together, and %d columns", mostCopied,
+				mostCopied/copiedColumn))
+	}
+	return nil
+}
+
+func (t Tables) copied() (n int) {
+	if t.Schema.table != nil {
+		for _, c := range t.Schema.table.columns {
+			n += copiedColumn + len(c.levels)
+		}
+	}
+	n *= len(t.Children)
+	for _, c := range t.Children {
+		n += c.copied()
+	}
+	return n
 }
 
 // bare reports whether the table has no columns.
@@ -195,7 +236,7 @@ func (t Tables) check(parent, depth, most int) error {
 	if t.Ordered {
 		least = 2
 	}
-	k.OK(t.Most >= least && most <= MostRows, path("Most"), t.Most, fmt.Sprintf(
+	k.OK(t.Most >= least && t.Most <= MostRows && most <= MostRows, path("Most"), t.Most, fmt.Sprintf(
 		"at least %d, and at most %d rows of a root row in all levels together", least, MostRows))
 	plain := len(t.Schema.table.constraints) == 0
 	for _, c := range t.Schema.table.columns {

@@ -12,7 +12,8 @@ import (
 // ReadTables reads the rows of several tables, each from the file with the table's name and the
 // ending .csv in a folder, such as os.DirFS("data"). Every file has a header. Columns other than keys
 // are read as [CSV.ReadFrame] reads them. Keys are compared byte by byte, without surrounding blanks.
-// A line that cannot be read is left out, since it names no root.
+// A line that cannot be read is left out, since it names no root. A text with a line break is several
+// lines, which may name other roots: remove line breaks before, or one root's text changes others.
 //
 // Guarantee: see [Link], also for which rows are left out.
 // Errors: see [CSV.ReadFrame]; [ErrFormat] unless a file has one column for each key; errors of the

@@ -23,7 +23,8 @@ func CheckUnit(path, unit, promised string) error {
 func CheckUnitOf(path string, d Data, promised string) error {
 	unit := UnitOf(d)
 	_, persons := AsPersons(d)
-	if persons && (promised != unit || promised == UnitRecord) {
+	_, linked := AsLinked(d)
+	if (persons || linked) && (promised != unit || promised == UnitRecord) {
 		return param.New(path, "persons on a ledger that promises one "+promised,
 			"a ledger made with ledger.WithUnit(records.UnitUser)")
 	}

@@ -42,6 +42,9 @@ func newPlan(m method) (synth.PassProgram, error) {
 // weights.
 func (w work) TakesPersons() {}
 
+// Known returns the number of the first columns, which are known before a row is drawn; see After.
+func (w work) Known() int { return w.before }
+
 // Title describes the records.
 func (w work) Title() string { return w.Schema.String() }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -124,6 +125,13 @@ func strayNoteOf(path string, d records.Data) *strayNote {
 // [app.warnAgain] repeats it after many lines of progress.
 func (a *app) warnStrays(path string, d records.Data) {
 	if a.quiet {
+		return
+	}
+	if l, several := records.AsLinked(d); several {
+		for i, name := range l.Tables().Names() {
+			rows, _ := l.Table(i)
+			a.warnStrays(filepath.Join(path, name), rows)
+		}
 		return
 	}
 	note := strayNoteOf(path, d)

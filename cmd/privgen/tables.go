@@ -62,14 +62,26 @@ func (j *planJob) runLinked(t records.Tables) error {
 
 // readFor reads the records of a plan: a file, or a folder with a file for each of its tables.
 func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, error) {
-	if t, several := compose.TablesOf(p); several {
-		return a.readTables(path, t, l)
+	t, several := compose.TablesOf(p)
+	if !several {
+		return a.read(path, l, p.Schema())
 	}
-	return a.read(path, l, p.Schema())
+	if err := checkShare(l.strays); err != nil {
+		return nil, err
+	}
+	d, err := a.readTables(path, t, l)
+	if err != nil || l.strays == 1 {
+		return d, err
+	}
+	for i, name := range t.Names() {
+		rows, _ := d.Table(i)
+		err = errors.Join(err, refuseStrays(filepath.Join(path, name), checkColumns(rows), l.strays))
+	}
+	return d, err
 }
 
-// readTables reads the files of a folder.
-func (a *app) readTables(path string, t records.Tables, l layout) (records.Data, error) {
+// readTables reads the files of a folder, or a database.
+func (a *app) readTables(path string, t records.Tables, l layout) (*records.Linked, error) {
 	if isDatabase(path) {
 		return a.readDatabase(path, t)
 	}
@@ -79,20 +91,64 @@ func (a *app) readTables(path string, t records.Tables, l layout) (records.Data,
 		return nil, usagef("%s: want a folder with a CSV file for each table of the plan, or an SQLite "+
 			"database", path)
 	}
+	if l.noHeader || l.names != nil || l.firstRecord || l.format != "auto" && l.format != "csv" {
+		return nil, usagef("several tables are CSV files with headers: want none of --no-header, --names, " +
+			"--first-record and other formats")
+	}
+	if l.comma == "auto" {
+		l.comma = ","
+	}
 	c, err := l.csv()
 	if err != nil {
 		return nil, err
 	}
-	c.Limits = records.Limits{}
 	for _, name := range t.Names() {
 		a.inputs = append(a.inputs, filepath.Join(path, name+".csv"))
 	}
-	d, err := c.ReadTables(os.DirFS(path), t)
+	files := &tableFiles{app: a, folder: path, layout: l}
+	d, err := c.ReadTables(files, t)
 	if err != nil {
-		return nil, located(path, err)
+		return nil, located(filepath.Join(path, files.last), err)
+	}
+	if l.lines {
+		a.note("--lines: each line of %s is read as one row. A text with a line break can then name other "+
+			"rows of the first table, which the guarantee counts as their own", path)
 	}
 	return d, nil
 }
+
+// tableFiles are the files of a folder, read as any other CSV file: unpacked, and either well-formed
+// or refused. Read line by line, a line break in a quoted text would begin a row, perhaps of another
+// row of the root.
+type tableFiles struct {
+	app    *app
+	folder string
+	layout layout
+	last   string // the file that is being read
+}
+
+func (t *tableFiles) Open(name string) (fs.File, error) {
+	t.last = name
+	in, end, err := t.app.openPacked(filepath.Join(t.folder, name))
+	if err != nil {
+		return nil, err
+	}
+	text, _, err := t.layout.csvOf(in, records.Schema{})
+	if err != nil {
+		end()
+		return nil, err
+	}
+	return tableFile{Reader: text, end: end}, nil
+}
+
+// A tableFile is a file that can only be read.
+type tableFile struct {
+	io.Reader
+	end func()
+}
+
+func (tableFile) Stat() (fs.FileInfo, error) { return nil, fs.ErrInvalid }
+func (f tableFile) Close() error             { f.end(); return nil }
 
 // tables draws rows of all tables into a new folder or database, which appears whole or not at all.
 func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err error) {
@@ -232,7 +288,7 @@ func isDatabase(path string) bool {
 }
 
 // readDatabase reads the tables of an SQLite database.
-func (a *app) readDatabase(path string, t records.Tables) (records.Data, error) {
+func (a *app) readDatabase(path string, t records.Tables) (*records.Linked, error) {
 	a.inputs = append(a.inputs, path)
 	db, err := openDatabase(path, "ro")
 	if err != nil {
@@ -303,12 +359,11 @@ func (j *reportJob) realTables(ctx context.Context, gen *privgen.Generator,
 		if err != nil {
 			return nil, err
 		}
-		d, err := j.readTables(path, one.Tables(), j.in)
+		real, err := j.readTables(path, one.Tables(), j.in)
 		if err != nil {
 			return nil, err
 		}
-		real, ok := d.(*records.Linked)
-		if !ok || real.Len() == 0 {
+		if real.Len() == 0 {
 			return nil, inputf("%s: the first table has no rows", path)
 		}
 		return real, nil
