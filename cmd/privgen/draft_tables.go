@@ -170,8 +170,8 @@ func (d *tableDraft) root() (t declaredTable, err error) {
 	return t, nil
 }
 
-// table drafts a table and the tables below it. link names the columns that hold the keys of the rows
-// above a row, from the root down; none for the root.
+// table drafts a table and the tables below it. link names the columns that hold the keys of the
+// rows above a row, from the root down; none for the root.
 func (d *tableDraft) table(ctx context.Context, own declaredTable, link []string) (t records.Tables,
 	err error) {
 	d.used[own.name] = true

@@ -22,7 +22,8 @@ import (
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// openTables reads a description of several tables; ok is false for a file that describes one table.
+// openTables reads a description of several tables; ok is false for a file that describes one
+// table.
 func openTables(path string) (t records.Tables, ok bool, err error) {
 	text, err := readFile(path, mostPlan)
 	if err != nil {
@@ -117,9 +118,9 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 	return d, nil
 }
 
-// tableFiles are the files of a folder, read as any other CSV file: unpacked, and either well-formed
-// or refused. Read line by line, a line break in a quoted text would begin a row, perhaps of another
-// row of the root.
+// tableFiles are the files of a folder, read as any other CSV file: unpacked, and either
+// well-formed or refused. Read line by line, a line break in a quoted text would begin a row,
+// perhaps of another row of the root.
 type tableFiles struct {
 	app    *app
 	folder string

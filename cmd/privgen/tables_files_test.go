@@ -64,7 +64,8 @@ func TestFitOfBadTables(t *testing.T) {
 		words             []string
 		more              []string
 	}{
-		{good, "id,paid,note\n1,yes,\"x\n2,no,y\n", exitInput, []string{"orders.csv", "never closed"}, nil},
+		{good, "id,paid,note\n1,yes,\"x\n2,no,y\n", exitInput, []string{"orders.csv", "never closed"},
+			nil},
 		{good, "id,paid,note\n1,JA,x\n2,NEIN,y\n", exitInput, []string{"orders", "column paid"}, nil},
 		{"id,region\n1,w\n", twoOrders, exitInput, []string{"customers", "column region"}, nil},
 		{good, twoOrders, exitUsage, []string{"--names"}, []string{"--names", "id,paid,note"}},

@@ -16,7 +16,8 @@ const shopTables = `{"name": "customers", "key": "customer",
  "schema": {"kind": "table", "columns": [
   {"name": "region", "type": "categorical", "levels": ["n", "s", "e"]},
   {"name": "age", "type": "integer", "lo": 18, "hi": 90}]},
- "children": [{"name": "orders", "key": "order", "parents": ["customer"], "most": 4, "ordered": true,
+ "children": [{"name": "orders", "key": "order", "parents": ["customer"], "most": 4,
+	"ordered": true,
   "schema": {"kind": "table", "columns": [
    {"name": "state", "type": "categorical", "levels": ["a", "b", "c"]}]},
   "children": [{"name": "items", "parents": ["customer", "order"], "most": 2,
@@ -30,7 +31,8 @@ func shopFolder(s *session) {
 	if err := os.Mkdir(s.path("shop"), 0o700); err != nil {
 		s.Fatal(err)
 	}
-	customers, orders, items := "customer,region,age\n", "customer,order,state\n", "customer,order,gift\n"
+	customers, orders, items := "customer,region,age\n", "customer,order,state\n",
+		"customer,order,gift\n"
 	for i := range 300 {
 		customers += fmt.Sprintf("c%d,%c,%d\n", i, "nse"[i%3], 18+i%70)
 		for k := range i % 4 {
@@ -85,7 +87,10 @@ func TestSeveralTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if slices.ContainsFunc(left, func(f os.DirEntry) bool { return strings.HasPrefix(f.Name(), ".tables") }) {
+	if slices.ContainsFunc(left, func(f os.DirEntry) bool {
+		return strings.HasPrefix(f.Name(),
+			".tables")
+	}) {
 		t.Error("a temporary folder is left")
 	}
 }
@@ -116,7 +121,8 @@ func TestSeveralTablesRefused(t *testing.T) {
 			t.Errorf("%v: no error", args)
 		}
 	}
-	if s.read("shop.json") != shopTables || !strings.HasPrefix(s.read("shop/orders.csv"), "customer,") {
+	if s.read("shop.json") != shopTables || !strings.HasPrefix(s.read("shop/orders.csv"),
+		"customer,") {
 		t.Error("an input has changed")
 	}
 }
@@ -178,13 +184,14 @@ func TestDatabaseTutorialRuns(t *testing.T) {
 	s.run(0, "plan", "draft.json", "--records", "600", "-o", "drafted.json")
 }
 
-// declaredShop makes a public shop with declared keys, of which some are not of use: a table of goods
-// to which items belong, too, and notes that name an order, but not its customer.
+// declaredShop makes a public shop with declared keys, of which some are not of use: a table of
+// goods to which items belong, too, and notes that name an order, but not its customer.
 const declaredShop = `create table customers (id text primary key, region text, born integer);
 	create table goods (good text primary key);
 	create table orders (customer text references customers, number integer, state text, amount real,
 		primary key (customer, number));
-	create table items (customer text, number integer, kind text, gift text, good text references goods,
+	create table items (customer text, number integer, kind text, gift text,
+		good text references goods,
 		foreign key (customer, number) references orders (customer, number));
 	create table notes (number integer references orders (number), text text);
 	insert into customers values ('a', 'north', 1950), ('b', 'south', 2000);
@@ -202,7 +209,8 @@ func TestDraftOfADatabase(t *testing.T) {
 	if _, err := db.Exec(declaredShop); err != nil {
 		t.Fatal(err)
 	}
-	s.oneLine(s.run(2, "draft", "sample.db", "--public", "-o", "shop.json"), "--root", "customers or goods")
+	s.oneLine(s.run(2, "draft", "sample.db", "--public", "-o", "shop.json"), "--root",
+		"customers or goods")
 	e := s.run(0, "draft", "sample.db", "--public", "--root", "customers", "-o", "shop.json")
 	if !strings.Contains(e.stderr, "table notes is left out") {
 		t.Errorf("no word about notes:\n%s", e.stderr)
@@ -213,7 +221,8 @@ func TestDraftOfADatabase(t *testing.T) {
 	}
 	orders := d.Children[0]
 	items := orders.Children[0]
-	if d.Key != "id" || orders.Key != "number" || orders.Most != 2 || items.Most != 1 || items.Key != "" ||
+	if d.Key != "id" || orders.Key != "number" || orders.Most != 2 || items.Most != 1 ||
+		items.Key != "" ||
 		!slices.Equal(items.Parents, []string{"customer", "number"}) ||
 		len(items.Schema.Columns()) != 2 || len(orders.Children) != 1 {
 		t.Errorf("the draft is %s", s.read("shop.json"))

@@ -7,9 +7,9 @@ import (
 )
 
 // A Completer draws the last attributes of rows whose first attributes are given. Given those, the
-// factors of the first attributes alone are constants, and every other factor is a factor of its last
-// attributes only. So a row is drawn from the tree of the last attributes, which has far fewer cells
-// than the tree of all. A Completer is not safe for concurrent use.
+// factors of the first attributes alone are constants, and every other factor is a factor of its
+// last attributes only. So a row is drawn from the tree of the last attributes, which has far
+// fewer cells than the tree of all. A Completer is not safe for concurrent use.
 type Completer struct {
 	*Drawer
 	first  int           // number of attributes that are given

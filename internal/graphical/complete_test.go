@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCompletedRowsFollowTheLaw: given any values of the first attributes, the others are drawn from
-// their distribution under all factors. 20,000 draws of at most 64 cells differ from their
+// TestCompletedRowsFollowTheLaw: given any values of the first attributes, the others are drawn
+// from their distribution under all factors. 20,000 draws of at most 64 cells differ from their
 // probabilities by more than 0.03 with a probability below 1e-8 each.
 func TestCompletedRowsFollowTheLaw(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -51,9 +51,9 @@ func TestCompletedRowsFollowTheLaw(t *testing.T) {
 	}
 }
 
-// TestQuickMessages: products of weights give the distributions that logarithms give, unless they say
-// that they lack a cell, as they do for some of these models. A chain of a hundred cliques does not
-// overflow.
+// TestQuickMessages: products of weights give the distributions that logarithms give, unless they
+// say that they lack a cell, as they do for some of these models. A chain of a hundred cliques
+// does not overflow.
 func TestQuickMessages(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	careful := 0
@@ -105,8 +105,8 @@ func TestQuickMessages(t *testing.T) {
 	}
 }
 
-// reached reports, for each clique and each cell of the attributes shared with its parent, whether a
-// row can have these values with a probability that is not tiny.
+// reached reports, for each clique and each cell of the attributes shared with its parent, whether
+// a row can have these values with a probability that is not tiny.
 func (c *Completer) reached(given [][]float64) (out [][]bool) {
 	law := make([][]float64, len(given))
 	for i, clique := range c.model.Tree.Cliques {

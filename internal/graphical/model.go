@@ -118,7 +118,8 @@ func (m *Model) pass() {
 	}
 }
 
-// up passes messages to the root, and leaves each clique's distribution given the shared attributes.
+// up passes messages to the root, and leaves each clique's distribution given the shared
+// attributes.
 func (m *Model) up() {
 	for i := len(m.nodes) - 1; i >= 0; i-- {
 		n := &m.nodes[i]

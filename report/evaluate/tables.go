@@ -36,10 +36,12 @@ const (
 	kindsOfCounts
 )
 
-// CompareTables compares generated rows, which come in parts, with the real rows of the same tables.
+// CompareTables compares generated rows, which come in parts, with the real rows of the same
+// tables.
 //
 // Errors: those of the parts; *param.Error for rows of other tables.
-func CompareTables(real *records.Linked, generated iter.Seq2[*records.Linked, error]) (s TableScores,
+func CompareTables(real *records.Linked, generated iter.Seq2[*records.Linked,
+	error]) (s TableScores,
 	err error) {
 	c, err := newTableCounter(real)
 	if err != nil {

@@ -47,9 +47,9 @@ func TestCompareTables(t *testing.T) {
 	if s := must(evaluate.CompareTables(real, parts(real, real)))(t); s != (evaluate.TableScores{}) {
 		t.Errorf("the same rows twice have distances %+v", s)
 	}
-	// Lengths 2, 1, 0, 3 became 2, 2, 0, 3. Pages 2 a and 4 b became 3 and 4. The two pairs of flag and
-	// page, and of number and page, are counted below. Steps ab twice and bb became ab 3 times and bb.
-	// Starts a, b, a became a, a, a. Ends are b.
+	// Lengths 2, 1, 0, 3 became 2, 2, 0, 3. Pages 2 a and 4 b became 3 and 4. The two pairs of
+	// flag and page, and of number and page, are counted below. Steps ab twice and bb became ab 3
+	// times and bb. Starts a, b, a became a, a, a. Ends are b.
 	other := visits(t, "ab", "ab", "", "abb")
 	s := must(evaluate.CompareTables(real, parts(other)))(t)
 	flag := (diff(1, 6, 1, 7) + diff(1, 6, 1, 7) + diff(1, 6, 2, 7) + diff(3, 6, 3, 7)) / 2

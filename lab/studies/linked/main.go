@@ -6,8 +6,8 @@
 // spread of total variation distances between tables of counts of the real and of the drawn rows,
 // averaged over the tables of a kind; see evaluate.TableScores.
 //
-// The system "again" draws root
-// rows with all that belongs to them from the real ones, with replacement: what sampling alone costs.
+// The system "again" draws root rows with all that belongs to them from the real ones, with
+// replacement: what sampling alone costs.
 package main
 
 import (
