@@ -156,8 +156,9 @@ func fractions(l *records.Linked) (stays, starts float64, gifts [3]float64) {
 }
 
 // TestLinkedTablesKeepTheirRelations: drawn rows depend on their parents, and on the rows before,
-// as the real ones do. With ε = 8 for 3,000 customers the fractions differ by less than 0.04 in 20
-// runs; the bounds are three times as wide. A system that ignores parents is off by 0.3 and more.
+// as the real ones do. With ε = 8 for 3,000 customers the five fractions differed by at most 0.076 in
+// twenty runs, with a spread of 0.03; the bound is five spreads, which fails by chance less than once
+// in 100,000 runs. Rows that do not depend on their parents are off by 0.25 and more.
 func TestLinkedTablesKeepTheirRelations(t *testing.T) {
 	real := shopOf(t, customers(3000, 1))
 	g := must(linkedPlan(t, accountant.Budget{Epsilon: 8, Delta: 1e-6}, 0).Fit(t.Context(), real))(t)
@@ -179,7 +180,7 @@ func TestLinkedTablesKeepTheirRelations(t *testing.T) {
 	s, f, have := fractions(drawn[0])
 	off := []float64{s - stays, f - starts, have[0] - gifts[0], have[1] - gifts[1], have[2] - gifts[2]}
 	for i, d := range off {
-		if d > 0.12 || d < -0.12 {
+		if d > 0.15 || d < -0.15 {
 			t.Errorf("fraction %d is off by %.3f", i, d)
 		}
 	}

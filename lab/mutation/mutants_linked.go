@@ -50,8 +50,12 @@ func linkedMutants() []mutant {
 			New: "!p.Schema().Equal(s)", Why: "the plan's price is for fewer rows of a root row"},
 		{Name: "internal/graphical/known columns are drawn again", In: "internal/graphical",
 			Tests: at("internal/graphical", "Completed"),
-			Old:   "v.place.view.add(m.nodes[v.place.node].work, v.theta[cell*n:(cell+1)*n], 1)",
-			New:   "v.place.view.add(m.nodes[v.place.node].work, v.theta[:n], 1)",
+			Old:   "v.place.view.scale(work, work, v.weights[cell*n:(cell+1)*n])",
+			New:   "v.place.view.scale(work, work, v.weights[cell*0:n])",
 			Why:   "rows do not depend on their parents"},
+		{Name: "internal/graphical/products that lost a cell", In: "internal/graphical",
+			Tests: at("internal/graphical", "QuickMessages|Completed"),
+			Old:   "return whole > leastTotal", New: "return whole >= 0",
+			Why: "rows are drawn from a distribution that lacks cells"},
 	}
 }
