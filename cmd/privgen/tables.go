@@ -11,12 +11,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/connect/sqlrows"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
 )
 
@@ -160,6 +162,7 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 		return usagef("several tables are written as CSV files with headers or into a database, without " +
 			"--released and --guard")
 	}
+	j.out = filepath.Clean(j.out) // the name of a folder may end with a separator
 	opts, err := j.options(gen.Schema())
 	if err != nil {
 		return err
@@ -189,7 +192,8 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 		}
 	}
 	format, made := "csv", room
-	if ext := filepath.Ext(j.out); ext == ".db" || ext == ".sqlite" {
+	if ext := strings.ToLower(filepath.Ext(j.out)); ext == ".db" || ext == ".sqlite" ||
+		ext == ".sqlite3" {
 		format, made = "sqlite", filepath.Join(room, "db")
 		err = writeDatabase(ctx, made, drawn)
 	} else {
@@ -200,6 +204,9 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return usagef("--out: %s exists: want a new name", j.out)
+	}
+	if isA[*synth.Rejected](err) {
+		return inputf("the conditions, or the constraints of the schema, are too rare: %w", err)
 	}
 	if err != nil {
 		return err
