@@ -389,8 +389,8 @@ func TestLinkedRefusals(t *testing.T) {
 	}
 }
 
-// TestLinkedPlansDrawWhatFollows: a plan from a file is refused if a model of it could not draw rows
-// that follow others. Otherwise its fit would pay, and then fail.
+// TestLinkedPlansDrawWhatFollows: a plan from a file is refused if a model of it could not draw
+// rows that follow others. Otherwise its fit would pay, and then fail.
 func TestLinkedPlansDrawWhatFollows(t *testing.T) {
 	p := linkedPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-6}, 2)
 	d := shop(t)
@@ -402,7 +402,9 @@ func TestLinkedPlansDrawWhatFollows(t *testing.T) {
 		"fewer": func(b accountant.Budget) (synth.Plan, error) {
 			return tables.AIM{}.After(known-1).PlanFor(s, b)
 		},
-		"": func(b accountant.Budget) (synth.Plan, error) { return tables.AIM{}.After(known).PlanFor(s, b) },
+		"": func(b accountant.Budget) (synth.Plan, error) {
+			return tables.AIM{}.After(known).PlanFor(s, b)
+		},
 	} {
 		var whole, config map[string]json.RawMessage
 		var plans []json.RawMessage
@@ -425,15 +427,16 @@ func TestLinkedPlansDrawWhatFollows(t *testing.T) {
 	}
 }
 
-// TestManyRowsAreDrawnInSmallParts: the parts of a draw have fewer rows of the root if each may have
-// many rows.
+// TestManyRowsAreDrawnInSmallParts: the parts of a draw have fewer rows of the root if each may
+// have many rows.
 func TestManyRowsAreDrawnInSmallParts(t *testing.T) {
 	d := shop(t)
 	d.Children[0].Most, d.Children[0].Children[0].Most = 1000, 4
 	aim := tables.AIM{Rounds: 1}
 	p := must(compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(),
 		accountant.Budget{Epsilon: 100, Delta: 1e-6}))(t)
-	none := records.Keyed{Rows: must(records.FromValues(d.Children[0].Schema))(t), Parents: [][]string{nil}}
+	none := records.Keyed{Rows: must(records.FromValues(d.Children[0].Schema))(t),
+		Parents: [][]string{nil}}
 	items := records.Keyed{Rows: must(records.FromValues(d.Children[0].Children[0].Schema))(t),
 		Parents: [][]string{nil, nil}}
 	roots := must(records.FromValues(d.Schema, slices.Repeat([][]any{{"n", 20}}, 3000)...))(t)

@@ -92,8 +92,8 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 			"database", path)
 	}
 	if l.noHeader || l.names != nil || l.firstRecord || l.format != "auto" && l.format != "csv" {
-		return nil, usagef("several tables are CSV files with headers: want none of --no-header, --names, " +
-			"--first-record and other formats")
+		return nil, usagef("several tables are CSV files with headers: want none of --no-header, " +
+			"--names, --first-record and other formats")
 	}
 	if l.comma == "auto" {
 		l.comma = ","
@@ -111,15 +111,15 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 		return nil, located(filepath.Join(path, files.last), err)
 	}
 	if l.lines {
-		a.note("--lines: each line of %s is read as one row. A text with a line break can then name other "+
-			"rows of the first table, which the guarantee counts as their own", path)
+		a.note("--lines: each line of %s is read as one row. A text with a line break can then name "+
+			"other rows of the first table, which the guarantee counts as their own", path)
 	}
 	return d, nil
 }
 
-// tableFiles are the files of a folder, read as any other CSV file: unpacked, and either well-formed
-// or refused. Read line by line, a line break in a quoted text would begin a row, perhaps of another
-// row of the root.
+// tableFiles are the files of a folder, read as any other CSV file: unpacked, and either
+// well-formed or refused. Read line by line, a line break in a quoted text would begin a row,
+// perhaps of another row of the root.
 type tableFiles struct {
 	app    *app
 	folder string

@@ -64,7 +64,8 @@ func TestFitOfBadTables(t *testing.T) {
 		words             []string
 		more              []string
 	}{
-		{good, "id,paid,note\n1,yes,\"x\n2,no,y\n", exitInput, []string{"orders.csv", "never closed"}, nil},
+		{good, "id,paid,note\n1,yes,\"x\n2,no,y\n", exitInput,
+			[]string{"orders.csv", "never closed"}, nil},
 		{good, "id,paid,note\n1,JA,x\n2,NEIN,y\n", exitInput, []string{"orders", "column paid"}, nil},
 		{"id,region\n1,w\n", twoOrders, exitInput, []string{"customers", "column region"}, nil},
 		{good, twoOrders, exitUsage, []string{"--names"}, []string{"--names", "id,paid,note"}},
@@ -84,8 +85,8 @@ func TestFitOfBadTables(t *testing.T) {
 	}
 }
 
-// TestSampleOfTables: a folder may be named with a separator at the end, the ending of a database in
-// any letters, and conditions that are too rare are no internal error. Nothing else is left.
+// TestSampleOfTables: a folder may be named with a separator at the end, the ending of a database
+// in any letters, and conditions that are too rare are no internal error. Nothing else is left.
 func TestSampleOfTables(t *testing.T) {
 	s := newSession(t)
 	shop(s, "id,region\n1,n\n2,s\n", twoOrders)
