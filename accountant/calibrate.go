@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -56,10 +57,10 @@ func CalibrateCount(target Budget, limit int, event func(count int) Event) (coun
 	if err != nil {
 		return 0, Bound{}, err
 	}
-	for off := 0; off < most; off = 2*off + 1 { // until Epsilon meets the target; see settle
-		b, err := Epsilon(event(most-off), target.Delta, target.Relation)
-		if err != nil || b.Upper <= target.Epsilon {
-			return most - off, b, err
+	for off := 0; off < most; off = 2*off + 1 { // until this price, too, meets the target
+		p, err := s.price(event(most-off), true)
+		if err != nil || p.Upper <= target.Epsilon {
+			return most - off, p.Bound, err
 		}
 	}
 	return 0, Bound{}, ErrBudgetExceeded
@@ -94,12 +95,7 @@ type search struct {
 // upper returns log(ε/target) for the sound ε at y. The parameter is feasible if the result is not
 // positive.
 func (s *search) upper(y float64) float64 {
-	alts, err := reduce(s.event(y), s.target.Relation)
-	if err != nil {
-		s.err = errors.Join(s.err, err)
-		return math.Inf(1)
-	}
-	p, err := priceAll(context.Background(), alts, s.target.Delta, s.target.Relation, false)
+	p, err := s.price(s.event(y), false)
 	if err != nil {
 		s.err = errors.Join(s.err, err)
 		return math.Inf(1)
@@ -108,6 +104,13 @@ func (s *search) upper(y float64) float64 {
 		return math.Min(0, math.Log(math.Max(p.Upper/s.target.Epsilon, 1e-300)))
 	}
 	return math.Max(math.SmallestNonzeroFloat64, math.Log(p.Upper/s.target.Epsilon))
+}
+
+// price returns the price of an event, as a ledger computes it.
+func (s *search) price(e Event, lower bool) (Price, error) {
+	r, err := Reduce(e, s.target.Relation)
+	p, late := r.Price(context.Background(), s.target.Delta, 0, lower)
+	return p, cmp.Or(err, late)
 }
 
 // sketch returns a cheap estimate of upper; NaN if there is none.
@@ -146,13 +149,13 @@ const (
 	maxBracket   = 40
 )
 
-// settle lowers y until Epsilon, which uses a different grid from the search, meets the target too.
+// settle lowers y until the price with a lower end, from a different grid, meets the target too.
 // Any later pricing of the event, for example by a ledger, must find that the event fits.
 func (s *search) settle(y float64) (float64, Bound, error) {
 	for step := 1e-5; step < 0.5; step *= 2 {
-		b, err := Epsilon(s.event(y), s.target.Delta, s.target.Relation)
-		if err != nil || b.Upper <= s.target.Epsilon {
-			return y, b, err
+		p, err := s.price(s.event(y), true)
+		if err != nil || p.Upper <= s.target.Epsilon {
+			return y, p.Bound, err
 		}
 		y -= step
 	}

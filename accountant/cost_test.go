@@ -74,6 +74,10 @@ func TestWorkOfAPrice(t *testing.T) {
 		return TruncatedPoisson{NoiseMultiplier: 9 + float64(i), Probability: .5, Population: bit(40),
 			MaxBatch: bit(39)}
 	}
+	truncated := func(i int) Event {
+		return TruncatedPoisson{NoiseMultiplier: 1 + float64(i), Probability: .01, Population: 9000,
+			MaxBatch: 100}
+	}
 	mixture := func(parts int) func(int) Event {
 		return func(i int) Event {
 			m := GaussianMixture{NoiseMultiplier: 20 + float64(i)}
@@ -111,6 +115,8 @@ func TestWorkOfAPrice(t *testing.T) {
 		"large sensitivities":   {Composed{list(4, of131072)}, false},
 		"samples of many rows":  {Composed{list(4, ofTera)}, true},
 		"samples of too many":   {Composed{list(8, ofTera)}, false},
+		"truncated samples":     {Composed{list(16, truncated)}, true},
+		"more of these":         {Composed{list(17, truncated)}, false},
 		"mixtures of many":      {Composed{list(32, mixture(64))}, false},
 		"of many columns":       {Composed{list(2, sparse(64))}, false},
 		"parts":                 {Disjoint{Parts: list(31, sampled), Fixed: true}, true},

@@ -19,14 +19,15 @@ import (
 // AddOrRemoveOne; samples under ReplaceOne are not rounded.
 const (
 	finest, coarsest = 64, 1. / 64
-	mostRounded      = .999 // a probability is rounded upward to less than 1
+	mostRounded      = .999    // a probability is rounded upward to less than 1
+	mostRounds       = 1 << 17 // places of an event; it would take seconds to round a million
 )
 
 // rounded returns the event with samples rounded upward until at most the given number of events
 // are different. It returns the event itself and false if no rounding is needed, or if none is
-// enough.
+// enough, or if the event has too many places.
 func (e Reduced) rounded(most int) (r Reduced, ok bool) {
-	if costly, _ := e.work(); costly <= most {
+	if costly, places := e.work(); costly <= most || places > mostRounds {
 		return e, false
 	}
 	for k := float64(finest); k >= coarsest; k /= 2 {

@@ -84,6 +84,31 @@ func checkRounded(t *testing.T, e Reduced) {
 	}
 }
 
+// TestRoundingTakesLittleTime: the text of an event of a million places, combinations of samples
+// and disjoint parts, is short. It is not rounded, and so it is refused before it is priced.
+func TestRoundingTakesLittleTime(t *testing.T) {
+	parts := Disjoint{Fixed: true}
+	for i := range 250 {
+		parts.Parts = append(parts.Parts, Pure{Epsilon: float64(1 + i)})
+	}
+	for n, want := range map[int]bool{mostRounds/250 - 1: true, mostRounds / 250: false} {
+		all := Composed{[]Event{parts}}
+		for i := range n {
+			all.Events = append(all.Events, SampledSum{.001 + 1e-9*float64(i), 3})
+		}
+		e, err := Reduce(all, AddOrRemoveOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := e.rounded(2 + len(parts.Parts)); ok != want {
+			t.Errorf("%d samples in 250 lists: rounded is %t, want %t", n, ok, want)
+		}
+		if e.CheckWork("event") == nil {
+			t.Error("an event of so many places may be priced")
+		}
+	}
+}
+
 // TestPowersAreNotBelow covers numbers of all sizes, powers themselves among them.
 func TestPowersAreNotBelow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -98,6 +98,10 @@ func (a sparseAtom) rdp(order float64) (float64, bool) {
 
 func (a sparseAtom) slack() float64 { return a.alone(a.Cells) }
 
+// own says that larger losses than any number have the probability that slack returns. So an ε that
+// is infinite is known before any grid is made.
+func (a sparseAtom) own() (eps, delta float64) { return math.Inf(1), a.slack() }
+
 func (a sparseAtom) pairs() *pld.Pairs {
 	revealed := pld.NewSymmetric([]float64{0}, []float64{0}, 1)
 	curves := []pld.Pair{pld.Gauss{Mu: a.effect(0)}}

@@ -33,3 +33,29 @@ func TestCalibratedCountsFit(t *testing.T) {
 		t.Error("no target lies between the two prices, want at least one")
 	}
 }
+
+// TestCalibratedCrowdsFit: a ledger rounds many different samples upward, so calibration does, too.
+// Without that, a ledger refused an event that was calibrated for all of its budget.
+func TestCalibratedCrowdsFit(t *testing.T) {
+	target := Budget{Epsilon: 1, Delta: 1e-5}
+	event := func(z float64, count int) (all Composed) {
+		for i := range 40 {
+			all.Events = append(all.Events, Repeated{SampledSum{.01 + .001*float64(i), z}, count})
+		}
+		return all
+	}
+	z, _, err := CalibrateNoise(target, func(z float64) Event { return event(z, 1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	count, _, err := CalibrateCount(target, 99, func(n int) Event { return event(3, n) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []Event{event(z, 1), event(3, count)} {
+		p, err := must[Reduced](t)(Reduce(e, target.Relation)).Price(t.Context(), 1e-5, 0, false)
+		if err != nil || p.Upper > target.Epsilon || p.Upper < .5 {
+			t.Errorf("a ledger charges %v for an ε of 1, %v", p, err)
+		}
+	}
+}

@@ -149,14 +149,17 @@ func TestSparseHistogramsCompose(t *testing.T) {
 }
 
 // TestSparseHistogramOfSmallDelta: below the probability of releasing a text of one record alone,
-// no ε suffices.
+// no ε suffices. This is known before any grid is made.
 func TestSparseHistogramOfSmallDelta(t *testing.T) {
 	e := SparseHistogram{Sigma: 20, Threshold: 100, Cells: 3}
 	alone := sparseAtom{e, 3}.alone(3)
 	for _, uses := range []int{1, 4} {
-		b, err := Epsilon(Repeated{e, uses}, 0.9*float64(uses)*alone, AddOrRemoveOne)
-		if err == nil && !math.IsInf(b.Upper, 1) {
-			t.Errorf("%d uses: ε = %v at a δ below that of a text of one record", uses, b)
+		for share, some := range map[float64]Event{1: e, .25: PoissonSampled{.25, e}} {
+			r := must[Reduced](t)(Reduce(Repeated{some, uses}, AddOrRemoveOne))
+			p, err := r.Price(t.Context(), 0.9*share*float64(uses)*alone, 0, true)
+			if err != nil || !math.IsInf(p.Upper, 1) || p.Engine != engineInfinite {
+				t.Errorf("%d uses: %v at a δ below that of a text of one record, %v", uses, p, err)
+			}
 		}
 	}
 }

@@ -79,8 +79,8 @@ func placesOf(a atom) int {
 		n += len(a.Sensitivities) / 8
 	case sparseAtom: // a curve for each number of values, and their maximum
 		n += a.Cells + a.Cells/4
-	case truncAtom: // its tails
-		n += int(math.Sqrt(float64(a.of.Population)*a.q)) >> 15
+	case truncAtom: // two samples on one grid, and its tails
+		n += 7 + int(math.Sqrt(float64(a.of.Population)*a.q))>>15
 	case discreteLaplaceAtom:
 		n += min(a.sensitivity, maxAtoms) >> 12
 	case selectAtom:

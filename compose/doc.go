@@ -5,6 +5,7 @@
 //   - [Labels] chooses among the records of a system by a private classifier.
 //   - [Changes] changes the images of a system in the way that a private measurement prefers.
 //   - [Levels] finds the levels of columns whose levels nobody can declare.
+//   - [Linked] fits tables whose rows belong to each other, and draws them from the root down.
 //
 // Each is a [synth.Design] made of designs, so compositions can be parts of compositions:
 //

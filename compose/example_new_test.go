@@ -47,8 +47,11 @@ func (c tally) kind() kind                                 { return talliedKind(
 func (c tally) reads(int) records.Schema                   { return c.schema }
 func (c tally) view(_ int, data records.Data) records.Data { return data }
 func (c tally) types() []any                               { return nil }
-func (c tally) title(of []string) string                   { return "records of " + of[0] + ", tallied" }
-func (c tally) notes([]synth.Plan) []string                { return nil }
+
+func (c tally) title(of []string) string {
+	return "records of " + of[0] + ", tallied"
+}
+func (c tally) notes([]synth.Plan) []string { return nil }
 func (c tally) stages() (before, after []synth.Stage) {
 	return []synth.Stage{{Purpose: "count", Event: gaussian(c.noise), Count: 1, Once: true,
 		NoiseMultiplier: c.noise}}, nil

@@ -25,10 +25,10 @@ import (
 //
 // Generators draw rows of the root; [DrawTables] draws all tables.
 //
-// Guarantee: the unit is a root row with all rows that belong to it. A table below the root is read
-// as persons, one for each root row that has rows in it ([records.Linked.Seen]). The weights of a
-// root row's rows in a table add up to 1, or it has none. So adding, removing or replacing a root row
-// changes the sums of each table by no more than a record of a flat table does.
+// Guarantee: the unit is a root row with all rows that belong to it. A table below the root is
+// read as persons, one for each root row that has rows in it ([records.Linked.Seen]). The weights
+// of a root row's rows in a table add up to 1, or it has none. So adding, removing or replacing a
+// root row changes the sums of each table by no more than a record of a flat table does.
 type Linked struct {
 	Tables records.Tables
 	// Of is the system for the rows of the root, with the schema Tables.Full().

@@ -2,11 +2,13 @@ package ledger
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // TestLedgersInMemoryFitInFiles checks that a ledger without a journal refuses, before anything is
@@ -65,5 +67,33 @@ func TestLedgersInMemoryFitInFiles(t *testing.T) {
 	if err := New(budget).Spend("x", accountant.Curve{Name: strings.Repeat("n", 8<<20),
 		Epsilons: []float64{0, 1}, Deltas: []float64{1e-9, 0}}); err == nil {
 		t.Error("a name of 8 MB is accepted")
+	}
+}
+
+// TestMoreUsesFitInFiles: more uses of events that a ledger holds may make every part the dearest
+// one, and what is then priced too much for a guarantee that is read.
+func TestMoreUsesFitInFiles(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 1, Delta: 1e-6})
+	const n = 70 // of two places each
+	parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "parts", N: n, Fixed: true}))
+	refused := 0
+	reserve := func(at *Ledger, e accountant.Event, count int) {
+		var wrong *param.Error
+		if _, err := at.Reserve("use", e, count); errors.As(err, &wrong) {
+			refused++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, of := range []func(int) int{func(int) int { return 1 }, func(i int) int { return 1 + i }} {
+		for i, part := range parts {
+			reserve(part, accountant.Laplace{Scale: 1e6}, of(i))
+			reserve(part, accountant.Pure{Epsilon: 1e-6}, of(n-i))
+		}
+	}
+	var read Guarantee
+	text := must[[]byte](t)(json.Marshal(l.Guarantee()))
+	if err := json.Unmarshal(text, &read); err != nil || refused == 0 {
+		t.Errorf("%d reservations are refused, and the guarantee is read with %v", refused, err)
 	}
 }

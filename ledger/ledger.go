@@ -279,7 +279,8 @@ func (l *Ledger) allow(purpose string, e accountant.Event, key string, count int
 	if err := checkPurpose("ledger.Ledger.Reserve.purpose", purpose); err != nil {
 		return err
 	}
-	if l.index[purpose+"\x00"+key] == nil {
+	// More uses may make another part the dearest one, and so add a list to what is priced.
+	if len(root.groups) > 0 || l.index[purpose+"\x00"+key] == nil {
 		line := &placedLine{line: Line{Purpose: purpose, Event: e, Count: count}, key: key}
 		if err := l.checkReadable(Transaction{}, []*placedLine{line}); err != nil {
 			return err

@@ -28,7 +28,7 @@ func TestRoundingToTheGridIsCharged(t *testing.T) {
 // the distance that is charged, after rounding.
 func TestGradientNoiseOfOppositeRows(t *testing.T) {
 	event := accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 2}
-	terms := termsOf(event).under(accountant.ReplaceOne, event)
+	terms := termsOf(event).under(accountant.ReplaceOne)
 	for _, dim := range []int{1, 1000, 1 << 24} {
 		grid, std := terms.gradientNoise(2, 1, dim)
 		if row := 1 + grid*math.Sqrt(float64(dim)); row > std/2*(1+1e-15) {

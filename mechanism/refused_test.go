@@ -147,12 +147,15 @@ func TestTermsOfNestedEvents(t *testing.T) {
 	replace.Relation = accountant.ReplaceOne
 	for want, l := range map[float64]*ledger.Ledger{0.75: ledger.New(testBudget()),
 		3: ledger.New(replace)} {
-		g, err := Begin(t.Context(), l).Spend("test", sum)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e := g.SumEffect(3, 1.5, 2); e != want {
-			t.Errorf("under %v a sum of rows of norm 3 has effect %v, want %v", l.Relation(), e, want)
+		for _, e := range []accountant.Event{sum, accountant.Repeated{Event: sum, Count: 1},
+			accountant.Composed{Events: []accountant.Event{sum}}} {
+			g, err := Begin(t.Context(), l).Spend("test", e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e := g.SumEffect(3, 1.5, 2); e != want {
+				t.Errorf("under %v a sum of rows of norm 3 has effect %v, want %v", l.Relation(), e, want)
+			}
 		}
 	}
 }

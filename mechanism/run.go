@@ -111,7 +111,7 @@ func (r *Run) allowance(purpose string, e accountant.Event,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lanes++
-	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation(), e),
+	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation()),
 		reservation: res, id: r.lanes}
 }
 

@@ -30,7 +30,7 @@ func termsOf(e accountant.Event) terms {
 		return t
 	case accountant.SampledSum:
 		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson,
-			probability: e.Probability}
+			probability: e.Probability, opposite: true}
 	case accountant.SampledWithoutReplacement:
 		t := inner(e.Event)
 		t.sampling, t.subset = sampleSubset, e
@@ -58,10 +58,9 @@ func termsOf(e accountant.Event) terms {
 
 // under returns the terms of the event under a relation. A sampled sum's multiplier is relative to
 // the norm of one record. If a record is replaced, the sum moves by up to twice this norm.
-func (t terms) under(r accountant.Relation, e accountant.Event) terms {
-	if _, ok := e.(accountant.SampledSum); ok && r == accountant.ReplaceOne {
+func (t terms) under(r accountant.Relation) terms {
+	if t.opposite = t.opposite && r == accountant.ReplaceOne; t.opposite {
 		t.gaussian *= 4
-		t.opposite = true
 	}
 	return t
 }

@@ -36,7 +36,11 @@ func errNoTable(k Kind) error {
 	return param.New("records.Schema.WithConstraints", k, "a table, made by NewSchema")
 }
 
-const maxConstraints = 1000
+const (
+	maxConstraints = 1000
+	// maxConstraintWork bounds the time that a record takes: a repair sorts by exchanging neighbours.
+	maxConstraintWork = 1 << 20
+)
 
 // compile compiles constraints to rules. It returns all mistakes in the constraints, joined.
 func compile(m *mixed, list []Constraint) ([]rule, error) {
@@ -44,17 +48,62 @@ func compile(m *mixed, list []Constraint) ([]rule, error) {
 		return nil, param.New("records.Schema.WithConstraints", len(list),
 			fmt.Sprintf("at most %d", maxConstraints))
 	}
+	work := 0
+	for _, c := range list {
+		work += len(c.columns) * len(c.columns)
+	}
+	if work > maxConstraintWork {
+		return nil, param.New("records.Schema.WithConstraints", "constraints on very many columns",
+			fmt.Sprintf("at most %d as the sum of the squares of their numbers", maxConstraintWork))
+	}
 	var rules []rule
 	var errs []error
+	names := newColumnNames(m)
 	for _, c := range list {
-		r, err := compileOne(m, c)
+		r, err := compileOne(m, names, c)
 		rules, errs = append(rules, r), append(errs, err)
 	}
 	return rules, errors.Join(errs...)
 }
 
+// columnNames are the places of columns and the codes of their levels by name. All constraints
+// share them, since a file may have a thousand constraints on columns of many levels.
+type columnNames struct {
+	places map[string]int
+	codes  map[int]map[string]uint16
+	pairs  map[[2]int]bool // whether two columns are comparable
+}
+
+func newColumnNames(m *mixed) columnNames {
+	n := columnNames{make(map[string]int, len(m.columns)), map[int]map[string]uint16{},
+		map[[2]int]bool{}}
+	for at := len(m.columns) - 1; at >= 0; at-- {
+		n.places[m.columns[at].name] = at
+	}
+	return n
+}
+
+// codesOf returns the codes of the levels of a column; nil if it has none.
+func (n columnNames) codesOf(m *mixed, at int) map[string]uint16 {
+	codes, known := n.codes[at]
+	if !known {
+		codes = m.columns[at].codes()
+		n.codes[at] = codes
+	}
+	return codes
+}
+
+func (n columnNames) comparable(m *mixed, a, b int) bool {
+	yes, known := n.pairs[[2]int{a, b}]
+	if !known {
+		yes = comparable(m, a, b)
+		n.pairs[[2]int{a, b}] = yes
+	}
+	return yes
+}
+
 // compileOne compiles one constraint.
-func compileOne(m *mixed, c Constraint) (rule, error) {
+func compileOne(m *mixed, names columnNames, c Constraint) (rule, error) {
 	r := rule{Constraint: c}
 	wrong := func(given any, want string) error {
 		return param.New(fmt.Sprintf("records.Constraint[%.80s]", c.String()), given, want)
@@ -67,16 +116,18 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 	if len(c.columns) < max(least, 1) {
 		return r, wrong(len(c.columns), fmt.Sprintf("at least %d columns", max(least, 1)))
 	}
-	for i, name := range c.columns {
-		at := slices.IndexFunc(m.columns, func(o Column) bool { return o.name == name })
+	seen := make(map[int]bool, len(c.columns))
+	for _, name := range c.columns {
+		at, known := names.places[name]
 		switch {
-		case at < 0:
+		case !known:
 			return r, wrong(quotedName(name), "one of the columns "+m.names())
-		case slices.Contains(c.columns[:i], name):
+		case seen[at]:
 			return r, wrong(quotedName(name)+" twice", "each column once")
 		case m.columns[at].kind.isIdentifier():
 			return r, wrong(quotedName(name), "a column that is not an identifier")
 		}
+		seen[at] = true
 		r.at = append(r.at, at)
 	}
 	if c.missing && c.kind != withinConstraint && c.kind != onlyConstraint {
@@ -98,7 +149,7 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 			return r, wrong(quotedName(column.name), fmt.Sprintf(
 				"a column with an order; this one is %.200v", column))
 		}
-		if !r.bounds(m) {
+		if !r.bounds(m, names) {
 			return r, wrong(fmt.Sprintf("bounds %.40q and %.40q", c.lo, c.hi), fmt.Sprintf(
 				"bounds that include a value of the column %.200v", column))
 		}
@@ -108,16 +159,16 @@ func compileOne(m *mixed, c Constraint) (rule, error) {
 		large := max(slices.IndexFunc(r.at, func(at int) bool { return m.columns[at].inTicks() }), 0)
 		for _, at := range r.at[1:] {
 			of := r.at[0]
-			if comparable(m, of, at) {
+			if names.comparable(m, of, at) {
 				of = r.at[large]
 			}
-			if of != at && !comparable(m, of, at) {
+			if of != at && !names.comparable(m, of, at) {
 				return r, wrong(fmt.Sprintf("%.200v and %.200v", m.columns[of], m.columns[at]),
 					"integers; numbers if no integer exceeds ±2^53; datetimes; durations; the same ordered levels")
 			}
 		}
 	case onlyConstraint, combinationConstraint, determinesConstraint:
-		return r, r.table(m, wrong)
+		return r, r.table(m, names, wrong)
 	}
 	return r, nil
 }
@@ -136,12 +187,12 @@ func (m *mixed) names() string {
 }
 
 // bounds parses the bounds of a Within, and reports whether the column has a value between them.
-func (r *rule) bounds(m *mixed) bool {
+func (r *rule) bounds(m *mixed, known columnNames) bool {
 	column, code := m.columns[r.at[0]], &m.cells[r.at[0]]
 	lo, hi := r.Constraint.lo, r.Constraint.hi
 	switch {
 	case column.kind.hasLevels():
-		names := column.codes()
+		names := known.codesOf(m, r.at[0])
 		first, fine := names[lo]
 		last, too := names[hi]
 		r.lo, r.hi = int64(first), int64(last)
@@ -206,10 +257,10 @@ func comparable(m *mixed, a, b int) bool {
 }
 
 // table parses the rows of an Only, of Combinations or of Determines.
-func (r *rule) table(m *mixed, wrong func(any, string) error) error {
+func (r *rule) table(m *mixed, names columnNames, wrong func(any, string) error) error {
 	lookups := make([]map[string]uint16, len(r.at))
 	for i, at := range r.at {
-		lookups[i] = m.columns[at].codes()
+		lookups[i] = names.codesOf(m, at)
 	}
 	if len(r.Constraint.rows) == 0 && r.kind != determinesConstraint {
 		return wrong("no rows", "the values that are allowed")

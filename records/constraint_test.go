@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -191,5 +192,40 @@ func TestItemConstraints(t *testing.T) {
 		if _, err := records.NewEnforcer(s, wrong); err == nil {
 			t.Errorf("constraint %v is accepted for %v", wrong, s)
 		}
+	}
+}
+
+// TestConstraintsOfSmallFiles: a file of a megabyte may have a thousand constraints on columns of
+// sixty thousand levels, and constraints on thousands of columns.
+func TestConstraintsOfSmallFiles(t *testing.T) {
+	var levels []string
+	for i := range 60_000 {
+		levels = append(levels, fmt.Sprint(i))
+	}
+	s := must(records.NewSchema(records.Ordinal("o", levels...), records.Ordinal("p", levels...)))(t)
+	var list []records.Constraint
+	for range 333 {
+		list = append(list, records.Within("o", "1", "7"), records.Only("p", "1", "7"),
+			records.Ascending("o", "p"))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := s.WithConstraints(list...).Validate()
+	runtime.ReadMemStats(&after)
+	if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err != nil || took > 100 {
+		t.Errorf("a thousand constraints take %d MB, %v; want at most 100", took, err)
+	}
+	var names []string
+	var columns []records.Column
+	for i := range 1025 {
+		names = append(names, fmt.Sprint(i))
+		columns = append(columns, records.Integer(names[i], 0, 9))
+	}
+	wide := must(records.NewSchema(columns...))(t)
+	if err := wide.WithConstraints(records.Ascending(names[:1024]...)).Validate(); err != nil {
+		t.Error(err)
+	}
+	if wide.WithConstraints(records.Ascending(names...)).Validate() == nil {
+		t.Error("a constraint on 1,025 columns is accepted")
 	}
 }

@@ -2,9 +2,9 @@ package records
 
 import "github.com/seed7ba64551/privgen/device"
 
-// following are rows of a table together with the columns of the rows that they follow: those of the
-// parent and of the row before; see [Tables.Seen]. A row's columns are read where they are, since
-// copies of a parent's columns for all of its rows would take several times the memory.
+// following are rows of a table together with the columns of the rows that they follow: those of
+// the parent and of the row before; see [Tables.Seen]. A row's columns are read where they are,
+// since copies of a parent's columns for all of its rows would take several times the memory.
 type following struct {
 	private
 	*followingRows
@@ -50,8 +50,8 @@ func (f *following) Schema() Schema  { return f.schema }
 func (f *following) Len() int        { return f.n }
 func (f *following) origin() *origin { return f.home }
 
-// nonzeros appends one row. Cells are moved into the schema of their frame, and then encoded in this
-// one.
+// nonzeros appends one row. Cells are moved into the schema of their frame, and then encoded in
+// this one.
 func (f *following) nonzeros(z *Nonzeros, row int) {
 	for j := range f.from {
 		from, to := &f.from[j], &f.schema.table.cells[j]

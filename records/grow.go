@@ -6,12 +6,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// Grow draws the rows of the tables below generated rows of the root, which have the full schema. It
-// asks draw for rows of the i-th table below the root, one for each row of known, which holds the
-// columns that are known beforehand; see [Tables.Seen]. The result has the own schema of Seen.
+// Grow draws the rows of the tables below generated rows of the root, which have the full schema.
+// It asks draw for rows of the i-th table below the root, one for each row of known, which holds
+// the columns that are known beforehand; see [Tables.Seen]. The result has the own schema of Seen.
 //
-// Every row belongs to a row of its parent's table, and a row has as many rows in a table as its own
-// column says. In a table in order, all first rows are drawn together, then all second rows.
+// Every row belongs to a row of its parent's table, and a row has as many rows in a table as its
+// own column says. In a table in order, all first rows are drawn together, then all second rows.
 //
 // Errors: those of draw; *[param.Error] for rows of another schema, and invalid tables.
 func Grow(t Tables, roots *Frame, draw func(i int, known *Nonzeros) (*Frame, error)) (*Linked,
@@ -105,7 +105,8 @@ func (l *linker) known(n tableNode, at []int32, drawn *Frame, before []int32,
 		positions = n.positions(slices.Repeat([]float64{float64(position)}, len(at)))
 	}
 	z := new(Nonzeros)
-	z.Range(n.followed(l.nodes[n.parent], l.parts[n.parent].frame, at, positions, drawn, before, nil), 0,
+	z.Range(n.followed(l.nodes[n.parent], l.parts[n.parent].frame, at, positions, drawn, before,
+		nil), 0,
 		len(at))
 	return z
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// Linked holds the rows of several tables; see [Tables] and [Link]. Read as [Data], a record is a row
-// of the root with the number of its rows in each child table, and stands for all rows that belong to
-// it.
+// Linked holds the rows of several tables; see [Tables] and [Link]. Read as [Data], a record is a
+// row of the root with the number of its rows in each child table, and stands for all rows that
+// belong to it.
 //
 // Units: the unit is [UnitUser]: a root row with everything that belongs to it.
 type Linked struct {
@@ -52,14 +52,13 @@ type Keyed struct {
 // Link joins the rows of several tables by their keys; rows holds them in the order of
 // [Tables.Names].
 //
-// A row is left out if its key, or a parent's, is blank; if an earlier row of the same parent has its
-// key; if no row of the parent's table has the parent's key; and if the parent has more than Most
-// rows, of which a fixed public hash of their number chooses those that are kept, as in [GroupBy]. So
-// what is kept of a root depends on the rows of that root only.
+// A row is left out if its key, or a parent's, is blank; if an earlier row of the same parent has
+// its key; if no row of the parent's table has the parent's key; and if the parent has more than
+// Most rows, of which a fixed public hash of their number chooses those that are kept, as in
+// [GroupBy]. So what is kept of a root depends on the rows of that root only.
 //
-// Guarantee: if two sets of rows differ only in the rows that name one root, the results differ only
-// in that root.
-// Errors: *[param.Error] for rows that do not fit the tables.
+// Guarantee: if two sets of rows differ only in the rows that name one root, the results differ
+// only in that root. Errors: *[param.Error] for rows that do not fit the tables.
 func Link(t Tables, rows ...Keyed) (*Linked, error) {
 	l, err := newLinker(t)
 	if err != nil {
@@ -129,8 +128,8 @@ func newLinker(t Tables) (*linker, error) {
 	return l, nil
 }
 
-// add adds a row of table i with the given keys, its own at the end if it has one. It reports whether
-// the row is kept.
+// add adds a row of table i with the given keys, its own at the end if it has one. It reports
+// whether the row is kept.
 func (l *linker) add(i int, row int32, path []string) bool {
 	n, up := l.nodes[i], int32(0)
 	for k, key := range path {
@@ -320,10 +319,13 @@ func (l *Linked) Gather(rows []int32, b *device.Batch) { l.parts[0].frame.Gather
 // Range encodes rows lo … hi-1 of the root.
 func (l *Linked) Range(lo, hi int, b *device.Batch) { l.parts[0].frame.Range(lo, hi, b) }
 
-// Table returns the rows of a table, with the number of rows in each child table, and the row of the
-// parent's table that each belongs to; parents is nil for the root. Tables are numbered in the order
-// of [Tables.Names].
-func (l *Linked) Table(i int) (rows *Frame, parents []int32) { return l.parts[i].frame, l.parts[i].up }
+// Table returns the rows of a table, with the number of rows in each child table, and the row of
+// the parent's table that each belongs to; parents is nil for the root. Tables are numbered in the
+// order of [Tables.Names].
+func (l *Linked) Table(i int) (rows *Frame, parents []int32) {
+	return l.parts[i].frame,
+		l.parts[i].up
+}
 
 // Seen returns the rows of a table below the root as [Tables.Seen] describes them, grouped by root
 // row. Each root row with such rows is one person.

@@ -18,10 +18,13 @@ import (
 
 // bank describes customers, their accounts in order, and the transactions of an account.
 func bank(t testing.TB) records.Tables {
-	s := func(columns ...records.Column) records.Schema { return must(records.NewSchema(columns...))(t) }
+	s := func(columns ...records.Column) records.Schema {
+		return must(records.NewSchema(columns...))(t)
+	}
 	return records.Tables{Name: "customers", Key: "customer",
 		Schema: s(records.Categorical("region", "n", "s"), records.Label("class", "a", "b")),
-		Children: []records.Tables{{Name: "accounts", Key: "account", Parents: []string{"customer"}, Most: 2,
+		Children: []records.Tables{{Name: "accounts", Key: "account", Parents: []string{"customer"},
+			Most:    2,
 			Ordered: true, Schema: s(records.Integer("limit", 0, 9), records.Flag("open", "no", "yes")),
 			Children: []records.Tables{{Name: "transactions", Parents: []string{"customer", "account"},
 				Most: 2, Schema: s(records.Numeric("amount", 0, 1))}}}}}
@@ -147,9 +150,9 @@ func contributions(l *records.Linked) (all []string, seen [][]map[string]float64
 }
 
 // TestARootContributesAtMostOneRecord: for any rows, also such that violate every rule about keys,
-// the data without one root are the data without one record of the root's table, and without at most
-// one person of each other table, whose weights add up to 1. Every other record and person is the
-// same.
+// the data without one root are the data without one record of the root's table, and without at
+// most one person of each other table, whose weights add up to 1. Every other record and person is
+// the same.
 func TestARootContributesAtMostOneRecord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	d := bank(t)
@@ -209,8 +212,8 @@ func oneLess[T any](a, b []T) bool {
 	return false
 }
 
-// TestRowsSeeWhatPrecedesThem: a row is read with its parent's columns, its position, and the columns
-// of the row before it, which are missing in a first row.
+// TestRowsSeeWhatPrecedesThem: a row is read with its parent's columns, its position, and the
+// columns of the row before it, which are missing in a first row.
 func TestRowsSeeWhatPrecedesThem(t *testing.T) {
 	h := heap{{{"1", "s", "b"}, {"2", "n", "a"}}, {{"x", "2", "yes", "3"}, {"x", "1", "no", "5"},
 		{"y", "1", "yes", "7"}}, {{"0.25", "1", "y"}, {"1", "2", "x"}}}
@@ -264,8 +267,8 @@ func TestLinkNeedsAllKeys(t *testing.T) {
 	}
 }
 
-// TestLinkedDataAreKnown: tables are recognised as made from what they were joined of, every table is
-// checked, and a ledger of records never takes them.
+// TestLinkedDataAreKnown: tables are recognised as made from what they were joined of, every table
+// is checked, and a ledger of records never takes them.
 func TestLinkedDataAreKnown(t *testing.T) {
 	d := bank(t)
 	d.Children[0].Children = nil
@@ -289,7 +292,8 @@ func TestLinkedDataAreKnown(t *testing.T) {
 	if err := records.Check(l); err == nil || !strings.Contains(err.Error(), "table accounts") {
 		t.Errorf("a limit of 99 passes the check: %v", err)
 	}
-	if records.CheckUnitOf("data", records.WithUnit(l, records.UnitRecord), records.UnitRecord) == nil {
+	if records.CheckUnitOf("data", records.WithUnit(l, records.UnitRecord),
+		records.UnitRecord) == nil {
 		t.Error("customers pass for records")
 	}
 	if err := records.CheckUnitOf("data", l, records.UnitUser); err != nil {
@@ -349,7 +353,8 @@ func TestBareRoots(t *testing.T) {
 		Schema: must(records.NewSchema(records.Categorical("page", "a", "b")))(t)}}}
 	l := must(records.CSV{}.ReadTables(fstest.MapFS{"log.csv": {Data: []byte(
 		"user,page\nx,a\ny,b\n,a\nx,b\nx,b\nx,a\n")}}, d))(t)
-	if rows, up := l.Table(1); l.Len() != 2 || rows.Len() != 4 || !slices.Equal(up, []int32{0, 0, 0, 1}) {
+	if rows, up := l.Table(1); l.Len() != 2 || rows.Len() != 4 || !slices.Equal(up, []int32{0, 0, 0,
+		1}) {
 		t.Fatal(l.Len(), rows.Len(), up)
 	}
 	if roots, _ := l.Table(0); roots.Number(0, 0) != 3 || roots.Number(1, 0) != 1 {
@@ -360,15 +365,23 @@ func TestBareRoots(t *testing.T) {
 // TestTablesValidate: each mistake in a description is an error.
 func TestTablesValidate(t *testing.T) {
 	for name, change := range map[string]func(*records.Tables){
-		"no key":           func(d *records.Tables) { d.Key = "" },
-		"rows of root":     func(d *records.Tables) { d.Most = 2 },
-		"no inner key":     func(d *records.Tables) { d.Children[0].Key = "" },
-		"one parent":       func(d *records.Tables) { d.Children[0].Children[0].Parents = []string{"account"} },
-		"most":             func(d *records.Tables) { d.Children[0].Most = 0 },
-		"most together":    func(d *records.Tables) { d.Children[0].Most, d.Children[0].Children[0].Most = 100, 41 },
-		"ordered of one":   func(d *records.Tables) { d.Children[0].Most = 1 },
-		"name of a path":   func(d *records.Tables) { d.Children[0].Name = "../accounts" },
-		"most of one":      func(d *records.Tables) { d.Children[0].Most, d.Children[0].Children = 4097, nil },
+		"no key":       func(d *records.Tables) { d.Key = "" },
+		"rows of root": func(d *records.Tables) { d.Most = 2 },
+		"no inner key": func(d *records.Tables) { d.Children[0].Key = "" },
+		"one parent": func(d *records.Tables) {
+			d.Children[0].Children[0].Parents = []string{"account"}
+		},
+		"most": func(d *records.Tables) { d.Children[0].Most = 0 },
+		"most together": func(d *records.Tables) {
+			d.Children[0].Most,
+				d.Children[0].Children[0].Most = 100, 41
+		},
+		"ordered of one": func(d *records.Tables) { d.Children[0].Most = 1 },
+		"name of a path": func(d *records.Tables) { d.Children[0].Name = "../accounts" },
+		"most of one": func(d *records.Tables) {
+			d.Children[0].Most, d.Children[0].Children = 4097,
+				nil
+		},
 		"name in capitals": func(d *records.Tables) { d.Children[0].Name = "CUSTOMERS" },
 		"copied levels": func(d *records.Tables) {
 			names := make([]string, 30_000)

@@ -29,8 +29,8 @@ type Tables struct {
 	Parents []string `json:"parents,omitempty"`
 	// Most is the largest number of rows that are kept for a row of the parent.
 	Most int `json:"most,omitempty"`
-	// Ordered tables are sequences: the order of a parent's rows has a meaning, and a row may depend on
-	// the row before it.
+	// Ordered tables are sequences: the order of a parent's rows has a meaning, and a row may
+	// depend on the row before it.
 	Ordered  bool     `json:"ordered,omitempty"`
 	Children []Tables `json:"children,omitempty"`
 }
@@ -62,8 +62,9 @@ func (t Tables) Validate() error {
 	return err
 }
 
-// Full returns the schema of the root's rows with the number of rows in each child table, in columns
-// that are named "number of" and the child's name. It is the zero Schema if t is not valid.
+// Full returns the schema of the root's rows with the number of rows in each child table, in
+// columns that are named "number of" and the child's name. It is the zero Schema if t is not
+// valid.
 func (t Tables) Full() Schema {
 	list, err := t.nodes(0)
 	if err != nil {
@@ -72,10 +73,11 @@ func (t Tables) Full() Schema {
 	return list[0].full
 }
 
-// Seen returns, for the i-th table below the root, the schema of its rows together with what is known
-// before a row: the columns of its parent, and in a table in order, the row's position and the columns
-// of the row before. Tables are counted as they are declared, a table before its children. known is
-// the number of the columns known beforehand, and own the schema of the other columns.
+// Seen returns, for the i-th table below the root, the schema of its rows together with what is
+// known before a row: the columns of its parent, and in a table in order, the row's position and
+// the columns of the row before. Tables are counted as they are declared, a table before its
+// children. known is the number of the columns known beforehand, and own the schema of the other
+// columns.
 func (t Tables) Seen(i int) (s Schema, known int, own Schema) {
 	list, err := t.nodes(i + 1)
 	if err != nil || i < 0 || i+1 >= len(list) {
@@ -224,9 +226,11 @@ func (t Tables) check(parent, depth, most int) error {
 	if k.Err() != nil {
 		return k.Err()
 	}
-	k.OK(bare || t.Schema.kind == MixedTable && t.Schema.persons == 0, path("Schema"), t.Schema.String(),
+	k.OK(bare || t.Schema.kind == MixedTable && t.Schema.persons == 0, path("Schema"),
+		t.Schema.String(),
 		"a table's, without ByPerson")
-	k.OK(t.Key != "" || len(t.Children) == 0, path("Key"), "", "a column, since rows belong to its rows")
+	k.OK(t.Key != "" || len(t.Children) == 0, path("Key"), "",
+		"a column, since rows belong to its rows")
 	if k.Err() != nil || parent < 0 {
 		return k.Err()
 	}
@@ -281,8 +285,8 @@ const (
 	positionName   = "position"
 )
 
-// seenColumns returns the columns of Seen: those of the parent, the position and the row before, and
-// the row's own.
+// seenColumns returns the columns of Seen: those of the parent, the position and the row before,
+// and the row's own.
 func (n tableNode) seenColumns(parent tableNode) (columns []Column) {
 	for _, c := range parent.full.table.columns {
 		if !c.kind.isIdentifier() {

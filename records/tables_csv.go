@@ -10,10 +10,11 @@ import (
 )
 
 // ReadTables reads the rows of several tables, each from the file with the table's name and the
-// ending .csv in a folder, such as os.DirFS("data"). Every file has a header. Columns other than keys
-// are read as [CSV.ReadFrame] reads them. Keys are compared byte by byte, without surrounding blanks.
-// A line that cannot be read is left out, since it names no root. A text with a line break is several
-// lines, which may name other roots: remove line breaks before, or one root's text changes others.
+// ending .csv in a folder, such as os.DirFS("data"). Every file has a header. Columns other than
+// keys are read as [CSV.ReadFrame] reads them. Keys are compared byte by byte, without surrounding
+// blanks. A line that cannot be read is left out, since it names no root. A text with a line break
+// is several lines, which may name other roots: remove line breaks before, or one root's text
+// changes others.
 //
 // Guarantee: see [Link], also for which rows are left out.
 // Errors: see [CSV.ReadFrame]; [ErrFormat] unless a file has one column for each key; errors of the
@@ -78,8 +79,9 @@ func (c CSV) readTable(folder fs.FS, l *linker, i int) error {
 }
 
 // WriteTables writes the rows of several tables to one file for each, as ReadTables reads them. It
-// calls create with the name of each file when it has the first part. Keys are new: the rows of each
-// table are numbered from 1, through all parts. Its memory does not grow with the number of parts.
+// calls create with the name of each file when it has the first part. Keys are new: the rows of
+// each table are numbered from 1, through all parts. Its memory does not grow with the number of
+// parts.
 //
 // Errors: those of create, of the files and of the parts; *[param.Error] for parts of other tables.
 func (c CSV) WriteTables(create func(name string) (io.WriteCloser, error),

@@ -139,7 +139,8 @@ func (d *domainWeights) header(h *modelHeader) {
 func readDomain(h modelHeader, v []float64) (sampler, error) {
 	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed},
 		Domain: h.Domain}}
-	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain {
+	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain ||
+		!m.small() {
 		return nil, malformed("a domain that no plan has")
 	}
 	size := setsUpTo(h.Schema.Dim(), h.MaxItems)

@@ -38,6 +38,7 @@ const (
 	mwemQueries  = 1000
 	mwemClasses  = 5
 	mwemSweeps   = 10
+	mostInDomain = 1 << 24 // sets of a domain times their items, which bounds a reader's memory
 	listedDomain = 1 << 17 // a domain with at most this many sets has all of them
 )
 
@@ -60,6 +61,11 @@ func (c MWEM) Plan() (synth.PassProgram, error) {
 	c.MaxItems = min(cmp.Or(c.MaxItems, mwemMaxItems), c.Schema.MaxItems())
 	c.Rounds, c.Domain, c.Queries = cmp.Or(c.Rounds, mwemRounds), cmp.Or(c.Domain, mwemDomain),
 		cmp.Or(c.Queries, mwemQueries)
+	k.OK(mwem{c}.small(), "sets.MWEM.Domain", fmt.Sprintf("%d sets of up to %d items", c.Domain,
+		c.MaxItems), fmt.Sprintf("a product of at most %d", mostInDomain))
+	if err := k.Err(); err != nil {
+		return synth.PassProgram{}, err
+	}
 	return newPlan(mwem{c})
 }
 
@@ -256,6 +262,11 @@ func (m mwem) domain() [][]uint32 {
 		out[i] = drawSet(rng, universe, min(1+rng.IntN(m.MaxItems), universe))
 	}
 	return out
+}
+
+// small reports whether the domain takes little memory, whoever asks for it.
+func (m mwem) small() bool {
+	return setsUpTo(m.Schema.Dim(), m.MaxItems) <= listedDomain || m.MaxItems <= mostInDomain/m.Domain
 }
 
 // setsUpTo returns the number of subsets of at most k of n items, or listedDomain + 1 if there are

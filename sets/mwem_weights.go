@@ -35,9 +35,26 @@ func (m mwem) workload() workload {
 	return w
 }
 
+// longSet is the number of items above which insertion in order is slower than a sort. Both draw
+// the same sets.
+const longSet = 256
+
 // drawSet draws n distinct items, in ascending order, by Floyd's algorithm.
 func drawSet(rng *rand.Rand, universe, n int) []uint32 {
 	set := make([]uint32, 0, n)
+	if n > longSet {
+		there := make(map[uint32]bool, n)
+		for last := universe - n; last < universe; last++ {
+			item := uint32(rng.IntN(last + 1))
+			if there[item] {
+				item = uint32(last)
+			}
+			there[item] = true
+			set = append(set, item)
+		}
+		slices.Sort(set)
+		return set
+	}
 	for last := universe - n; last < universe; last++ {
 		item := uint32(rng.IntN(last + 1))
 		at, found := slices.BinarySearch(set, item)

@@ -37,7 +37,8 @@ const completeRows = 1 << 11
 // known, which holds the first columns. Its results depend on the seed and on known only.
 //
 // Errors: *param.Error for a schema of other columns.
-func (t *model) After(own records.Schema) (func(known *records.Nonzeros, seed uint64) (*records.Frame,
+func (t *model) After(own records.Schema) (func(known *records.Nonzeros,
+	seed uint64) (*records.Frame,
 	error), error) {
 	columns, last := t.schema.Columns(), own.Columns()
 	first := len(columns) - len(last)

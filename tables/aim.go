@@ -168,7 +168,9 @@ type worstFitted struct {
 func (worstFitted) name() string { return nameAIM }
 
 // measures excludes the tables of single columns that are known.
-func (s worstFitted) measures(c candidate) bool { return c.attributes[len(c.attributes)-1] >= s.known }
+func (s worstFitted) measures(c candidate) bool {
+	return c.attributes[len(c.attributes)-1] >= s.known
+}
 
 func (worstFitted) work(m method, _ []candidate) (compared, passes, cells float64) {
 	rounds := float64(m.rounds)

@@ -46,7 +46,7 @@ type Common struct {
 const (
 	leastFine          = 8
 	defaultCells       = 1 << 18
-	mostCells          = 1 << 22
+	mostCells          = 1 << 20 // what a small file can make a reader allocate
 	mostCandidates     = 5_000
 	mostCandidateCells = 1 << 24 // cells of all candidates together
 	mostTable          = 1 << 16 // cells of one candidate

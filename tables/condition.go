@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -28,6 +29,9 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 	probability := 1.0
 	var met []int
 	for _, c := range conditions {
+		if !out.affords(nil) {
+			continue
+		}
 		met = append(met, c.Met...)
 		p := out.condition(t.attributeOf(c.Column), c)
 		if probability *= p; probability == 0 {
@@ -45,6 +49,25 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 	}
 	slices.Sort(met)
 	return &out, met, probability
+}
+
+// mostSpent bounds the time that conditions take, of which a file may hold a thousand. Each makes a
+// new model. The draw enforces conditions that are left out.
+const mostSpent = 1 << 24
+
+// affords reports whether there is room and time for the model of another condition, on the given
+// attributes if they are more than one.
+func (t *model) affords(attributes []int) bool {
+	groups := [][]int{attributes}
+	for _, f := range t.model.Factors {
+		groups = append(groups, f.Attributes)
+	}
+	cells := graphical.Cells(t.model.Domain, groups)
+	if !(cells <= mostCells) {
+		return false
+	}
+	t.spent += cells
+	return t.spent <= mostSpent
 }
 
 // attributeOf returns the index of a column's attribute. The class has the last index.

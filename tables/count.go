@@ -139,8 +139,8 @@ type candidateList struct {
 	total  int
 }
 
-// add adds a table, unless the table or the list would become too large, or all its columns are known
-// before a row is drawn.
+// add adds a table, unless the table or the list would become too large, or all its columns are
+// known before a row is drawn.
 func (l *candidateList) add(group ...int) {
 	if len(group) == 1 || group[len(group)-1] >= l.method.known {
 		l.addColumns(group, group)

@@ -50,11 +50,7 @@ func (t *model) combine(c records.JointCondition) (probability float64, done boo
 		}
 	}
 	domain := t.model.Domain
-	groups := [][]int{j.attributes}
-	for _, f := range t.model.Factors {
-		groups = append(groups, f.Attributes)
-	}
-	if domain.Cells(j.attributes) > mostTable || graphical.Cells(domain, groups) > mostCells {
+	if domain.Cells(j.attributes) > mostTable || !t.affords(j.attributes) {
 		return 1, false
 	}
 	weights := make([]float64, int(domain.Cells(j.attributes)))

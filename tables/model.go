@@ -28,6 +28,7 @@ type model struct {
 	spans   [][]records.Span          // spans that numbers are drawn from; nil for all
 	parts   []map[int]*marginal.Parts // of the divided cells of each attribute
 	joints  []joint                   // conditions on several columns
+	spent   float64                   // cells of the models of all conditions
 }
 
 func newModel(s records.Schema, fine int, groups []marginal.Grouping,

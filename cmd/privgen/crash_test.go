@@ -45,7 +45,7 @@ func TestKilledFitGoesOn(t *testing.T) {
 	fit := []string{"fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o",
 		"people.gen", "--json"}
 	kills := 0
-	for delay := 100 * time.Millisecond; kills < 4; delay += 150 * time.Millisecond {
+	for delay := 5 * time.Millisecond; kills < 4; delay *= 3 {
 		c := s.command(fit...)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)

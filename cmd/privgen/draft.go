@@ -23,6 +23,7 @@ type draftJob struct {
 	header     bool
 	public     draft.Public
 	candidates string
+	rootTable  string
 	rows       int // largest number of rows of a person; 0 to protect single rows
 	budget     accountant.Budget
 	out        string
@@ -40,7 +41,9 @@ func newDraft(a *app) *cobra.Command {
 			"written by\nhand, or already published. A note says what each column was taken for. With " +
 			"--candidates,\nRECORDS are private: the candidates are a schema wide enough for all " +
 			"possible values, and a\nprivate release, paid for on the ledger, narrows it. It also finds " +
-			"levels of columns\nwhose levels are open: hashed columns with an other level.",
+			"levels of columns\nwhose levels are open: hashed columns with an other level.\n\n" +
+			"If public RECORDS are an SQLite database, draft describes its tables and which rows belong to " +
+			"which,\nas the declared keys say.",
 		Example: "  privgen draft sample.csv --public --label income -o schema.json\n" +
 			"  privgen draft people.csv --candidates wide.json --epsilon 0.1 --ledger people \\\n" +
 			"    -o schema.json",
@@ -60,6 +63,8 @@ func newDraft(a *app) *cobra.Command {
 		"with --public: largest `number` of levels of a column of texts; more are\nidentifiers or hashed")
 	f.BoolVar(&j.header, "header", false, "with --public: the CSV file's first line holds names "+
 		"even if it could be\na record")
+	f.StringVar(&j.rootTable, "root", "", "with --public and a database: `table` whose rows are protected "+
+		"with all that\nbelongs to them; by default the only one that belongs to no other")
 	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
 	f.IntVar(&j.rows, "rows-per-person", 0,
 		"with --candidates: protect persons with up to this `number` of rows each; needs --person")
@@ -90,6 +95,10 @@ func (j *draftJob) run(ctx context.Context, path string) error {
 	case j.isPublic && j.rows > 0:
 		return usagef("--rows-per-person: not allowed with --public, because public rows need no protection: " +
 			"want --candidates")
+	case j.isPublic && isDatabase(path):
+		return j.fromDatabase(ctx, path)
+	case j.rootTable != "":
+		return usagef("--root: want --public and an SQLite database")
 	case j.isPublic:
 		return j.fromPublic(path)
 	}
@@ -152,6 +161,10 @@ func (j *draftJob) fromPublic(path string) error {
 	r := draftResult{Recognised: seen}
 	if j.out != stdio {
 		r.Notes = notesFile(j.out)
+		if exists(r.Notes) && !isNotes(r.Notes) {
+			return usagef("--out: %s exists, and the notes beside the schema would replace it: want another name",
+				r.Notes)
+		}
 		if err := j.save(r.Notes, func(w io.Writer) error {
 			return writeNotes(w, path, j.out, seen)
 		}); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -58,11 +59,26 @@ func notesFile(schema string) string {
 	return strings.TrimSuffix(schema, filepath.Ext(schema)) + ".notes.txt"
 }
 
+// notesStart begins every file of notes.
+const notesStart = "What the columns of "
+
+// isNotes reports whether a file holds the notes of an earlier draft, which may be replaced.
+func isNotes(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, len(notesStart))
+	_, err = io.ReadFull(f, head)
+	return err == nil && string(head) == notesStart
+}
+
 // writeNotes explains a schema: for each column, what it was taken for, from how many cells, and
 // what else it could be.
 func writeNotes(w io.Writer, rows, schema string, seen []draft.Recognised) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What the columns of %s were taken for. Review them in %s.\n", filepath.Base(rows),
+	fmt.Fprintf(&b, notesStart+"%s were taken for. Review them in %s.\n", filepath.Base(rows),
 		filepath.Base(schema))
 	for _, r := range seen {
 		fmt.Fprintf(&b, "\n%q\n", r.Column)

@@ -72,11 +72,22 @@ func unpaid(path, also string) error {
 // apart returns an error if a path names one of the other files, or an input of the command.
 func (a *app) apart(path string, others ...string) error {
 	for _, other := range append(others, a.inputs...) {
-		if path != "" && sameFile(path, other) {
+		if path != "" && (sameFile(path, other) || other == stdio && a.reads(path)) {
 			return usagef("--out: %s is a file that the command uses (%s): want another name", path, other)
 		}
 	}
 	return nil
+}
+
+// reads reports whether a path names the file that standard input comes from.
+func (a *app) reads(path string) bool {
+	f, ok := a.stdin.(*os.File)
+	if !ok {
+		return false
+	}
+	in, errIn := f.Stat()
+	there, err := os.Stat(path)
+	return errIn == nil && err == nil && os.SameFile(in, there) && in.Mode().IsRegular()
 }
 
 // sameFile reports whether two paths name one regular file, or would name it if it existed.

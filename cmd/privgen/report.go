@@ -67,8 +67,6 @@ func newReport(a *app) *cobra.Command {
 
 func (j *reportJob) check(args []string) error {
 	switch {
-	case j.out == "" && !j.asJSON:
-		return usagef("--out: want a file for the page; or give --json to print its numbers")
 	case j.out == stdio && j.asJSON:
 		return usagef("--json: want --out FILE, since standard output holds the page")
 	case j.publish && (len(args) > 1 || j.holdout != ""):
@@ -84,7 +82,17 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 	if err := j.check(args); err != nil {
 		return err
 	}
-	in, err := j.input(args)
+	gen, err := openGenerator(args[0])
+	if err != nil {
+		return err
+	}
+	if gen.System() == linkedSystem {
+		return j.tables(ctx, gen, args[1:])
+	}
+	if j.out == "" && !j.asJSON {
+		return usagef("--out: want a file for the page; or give --json to print its numbers")
+	}
+	in, err := j.input(gen, args)
 	if err != nil {
 		return err
 	}
@@ -108,11 +116,8 @@ func (j *reportJob) run(ctx context.Context, args []string) error {
 }
 
 // input reads the inputs of the report.
-func (j *reportJob) input(args []string) (in report.Input, err error) {
-	in.Title = j.title
-	if in.Generator, err = openGenerator(args[0]); err != nil {
-		return in, err
-	}
+func (j *reportJob) input(gen *privgen.Generator, args []string) (in report.Input, err error) {
+	in.Title, in.Generator = j.title, gen
 	s := in.Generator.Schema()
 	if j.plan != "" {
 		if in.Plan, err = openPlan(j.plan); err != nil {

@@ -129,7 +129,12 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 		}
 		a.inputs = append([]string{}, args...)
 		c.Flags().Visit(func(f *pflag.Flag) {
-			if kind, _ := pflag.UnquoteUsage(f); kind == "file" && f.Name != "out" {
+			if kind, _ := pflag.UnquoteUsage(f); kind != "file" || f.Name == "out" {
+				return
+			}
+			if list, ok := f.Value.(pflag.SliceValue); ok {
+				a.inputs = append(a.inputs, list.GetSlice()...)
+			} else {
 				a.inputs = append(a.inputs, f.Value.String())
 			}
 		})

@@ -130,7 +130,7 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	if !j.seeded {
 		j.seed = rand.Uint64()
 	}
-	if gen.System() == "linked" {
+	if gen.System() == linkedSystem {
 		return j.tables(ctx, gen)
 	}
 	s := gen.Schema()

@@ -53,7 +53,7 @@ func (l *layout) csvOf(in io.Reader, s records.Schema) (io.Reader, records.CSV, 
 		return in, c, err
 	}
 	coded := l.encoding
-	if coded == "auto" && (bytes.HasPrefix(head, []byte{0xff, 0xfe}) ||
+	if coded == "auto" && c.Header && (bytes.HasPrefix(head, []byte{0xff, 0xfe}) ||
 		bytes.HasPrefix(head, []byte{0xfe, 0xff})) { // the marks of UTF-16
 		coded = "utf-16"
 	}

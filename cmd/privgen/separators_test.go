@@ -98,4 +98,9 @@ func TestSeparatorsOfPrivateFiles(t *testing.T) {
 	s.write("none.csv", "1;2\n3;4\n")
 	s.run(exitInput, "check", "s.json", "none.csv", "--no-header")
 	s.run(0, "check", "s.json", "none.csv", "--no-header", "--comma", ";")
+	s.write("mark.csv", "\xff\xfe1,2\n3,4\n5,6\n") // a first record that begins like UTF-16
+	if got := s.run(0, "check", "s.json", "mark.csv", "--no-header", "--lines"); !strings.HasPrefix(
+		got.stdout, "3 records") {
+		t.Error(got.stdout)
+	}
 }

@@ -18,11 +18,13 @@ import (
 	"github.com/seed7ba64551/privgen/connect/sqlrows"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// openTables reads a description of several tables; ok is false for a file that describes one table.
+// openTables reads a description of several tables; ok is false for a file that describes one
+// table.
 func openTables(path string) (t records.Tables, ok bool, err error) {
 	text, err := readFile(path, mostPlan)
 	if err != nil {
@@ -305,4 +307,89 @@ func (a *app) readDatabase(path string, t records.Tables) (*records.Linked, erro
 		return nil, located(path, err)
 	}
 	return d, nil
+}
+
+// linkedSystem is the system of generators of several tables.
+const linkedSystem = "linked"
+
+// tablesReport is what report prints for several tables. It is not private.
+type tablesReport struct {
+	NotPrivate string                `json:"not_private"`
+	Roots      int                   `json:"rows_of_the_first_table"`
+	Synthetic  evaluate.TableScores  `json:"synthetic"`
+	Resampled  evaluate.TableScores  `json:"resampled"`          // what sampling alone costs
+	HeldOut    *evaluate.TableScores `json:"held_out,omitempty"` // real rows that were not learnt from
+}
+
+// tables compares generated tables with real ones.
+func (j *reportJob) tables(ctx context.Context, gen *privgen.Generator, args []string) error {
+	if len(args) == 0 || j.out != "" || j.publish || j.plan+j.synthetic+j.fidelity != "" {
+		return usagef("a generator of several tables: want RECORDS, and neither --out, --publish, --plan, " +
+			"--synthetic nor --fidelity")
+	}
+	real, err := j.realTables(ctx, gen, args[0])
+	if err != nil {
+		return err
+	}
+	r := tablesReport{NotPrivate: "computed from the real records without noise", Roots: real.Len()}
+	n := real.Len()
+	if j.settings.Rows > 0 {
+		n = min(n, j.settings.Rows)
+	}
+	r.Synthetic, err = evaluate.CompareTables(real, compose.DrawTables(ctx, gen, n, j.settings.Seed))
+	if err != nil {
+		return err
+	}
+	if r.Resampled, err = evaluate.ResampledTables(real, j.settings.Seed); err != nil {
+		return err
+	}
+	if j.holdout != "" {
+		held, err := j.realTables(ctx, gen, j.holdout)
+		if err != nil {
+			return err
+		}
+		s, err := evaluate.CompareTables(real, func(yield func(*records.Linked, error) bool) {
+			yield(held, nil)
+		})
+		if err != nil {
+			return err
+		}
+		r.HeldOut = &s
+	}
+	return j.result(r, r.text)
+}
+
+// realTables reads the real rows of a generator's tables.
+func (j *reportJob) realTables(ctx context.Context, gen *privgen.Generator,
+	path string) (*records.Linked, error) {
+	for one, err := range compose.DrawTables(ctx, gen, 1, 0) { // which states the tables
+		if err != nil {
+			return nil, err
+		}
+		real, err := j.readTables(path, one.Tables(), j.in)
+		if err != nil {
+			return nil, err
+		}
+		if real.Len() == 0 {
+			return nil, inputf("%s: the first table has no rows", path)
+		}
+		return real, nil
+	}
+	return nil, inputf("the generator draws nothing")
+}
+
+func (r tablesReport) text() string {
+	var b strings.Builder
+	b.WriteString("mean distances (total variation) from the real rows; not private\n")
+	line := func(name string, s evaluate.TableScores) {
+		fmt.Fprintf(&b, "  %-10s %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f %8.4f\n", name, s.Lengths, s.Columns,
+			s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends)
+	}
+	b.WriteString("              lengths  columns    pairs  parents    steps   starts     ends\n")
+	line("synthetic", r.Synthetic)
+	if r.HeldOut != nil {
+		line("held out", *r.HeldOut)
+	}
+	line("resampled", r.Resampled)
+	return strings.TrimSuffix(b.String(), "\n")
 }

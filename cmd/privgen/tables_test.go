@@ -1,87 +1,231 @@
 package main
 
 import (
+	"database/sql"
+	"encoding/json"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
 )
 
-const shopText = `{"name":"customers","key":"id","schema":{"kind":"table","columns":[
-	{"name":"region","type":"categorical","levels":["n","s"]}]},
-	"children":[{"name":"orders","parents":["id"],"most":3,"schema":{"kind":"table","columns":[
-	{"name":"paid","type":"flag","levels":["no","yes"]}]}}]}`
+const shopTables = `{"name": "customers", "key": "customer",
+ "schema": {"kind": "table", "columns": [
+  {"name": "region", "type": "categorical", "levels": ["n", "s", "e"]},
+  {"name": "age", "type": "integer", "lo": 18, "hi": 90}]},
+ "children": [{"name": "orders", "key": "order", "parents": ["customer"], "most": 4,
+	"ordered": true,
+  "schema": {"kind": "table", "columns": [
+   {"name": "state", "type": "categorical", "levels": ["a", "b", "c"]}]},
+  "children": [{"name": "items", "parents": ["customer", "order"], "most": 2,
+   "schema": {"kind": "table", "columns": [
+    {"name": "gift", "type": "flag", "levels": ["no", "yes"]}]}}]}]}
+`
 
-// shop writes a description of two tables, and a folder with their rows.
-func shop(s *session, customers, orders string) {
-	s.write("shop.json", shopText)
-	if err := os.MkdirAll(s.path("shop"), 0o700); err != nil {
+// shopFolder writes the tables and a folder of customers, some of whose rows belong to nobody.
+func shopFolder(s *session) {
+	s.write("shop.json", shopTables)
+	if err := os.Mkdir(s.path("shop"), 0o700); err != nil {
 		s.Fatal(err)
 	}
+	customers, orders, items := "customer,region,age\n", "customer,order,state\n",
+		"customer,order,gift\n"
+	for i := range 300 {
+		customers += fmt.Sprintf("c%d,%c,%d\n", i, "nse"[i%3], 18+i%70)
+		for k := range i % 4 {
+			orders += fmt.Sprintf("c%d,%d,%c\n", i, k, "abc"[(i+k)%3])
+			items += fmt.Sprintf("c%d,%d,%s\n", i, k, []string{"no", "yes"}[k%2])
+		}
+	}
 	s.write("shop/customers.csv", customers)
-	s.write("shop/orders.csv", orders)
+	s.write("shop/orders.csv", orders+"nobody,1,a\n,2,a\nc1,,b\n")
+	s.write("shop/items.csv", items+"c1,99,yes\n")
 }
 
-const twoOrders = "id,paid,note\n1,yes,a\n2,no,b\n"
-
-// TestATextIsNoOtherRow: a text with a line break in quotes is a part of its own row, and does not
-// become a row of somebody else; with --lines it does, which is said.
-func TestATextIsNoOtherRow(t *testing.T) {
+// TestSeveralTables plans, fits and samples several tables, from a folder and from a database, to a
+// folder and to a database.
+func TestSeveralTables(t *testing.T) {
 	s := newSession(t)
-	shop(s, "id,region\n1,n\n2,s\n", "id,paid,note\n1,yes,\"x\n2,no,y\n2,no,z\"\n")
-	d, _, err := openTables(s.path("shop.json"))
+	shopFolder(s)
+	e := s.run(0, "plan", "shop.json", "--records", "300", "--epsilon", "3", "-o", "plan.json")
+	if !strings.Contains(e.stdout, "table items: at most 8 rows of a row of customers") {
+		t.Errorf("the bill does not name the largest number of rows:\n%s", e.stdout)
+	}
+	e = s.run(0, "fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "a.gen")
+	if !strings.Contains(e.stdout, "one user") {
+		t.Errorf("the guarantee does not name its unit:\n%s", e.stdout)
+	}
+	s.run(0, "sample", "a.gen", "-n", "50", "-o", "out", "--seed", "1", "--where", "age>=60")
+	if text := s.read("out/customers.csv"); strings.Count(text, "\n") != 51 {
+		t.Errorf("%d lines, want 50 customers and a header", strings.Count(text, "\n"))
+	}
+	s.run(0, "sample", "a.gen", "-n", "50", "-o", "out.db", "--seed", "1")
+	db, err := sql.Open("sqlite", s.path("out.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said strings.Builder
-	a := &app{stderr: &said}
-	for _, lines := range []bool{false, true} {
-		l, err := a.readTables(s.path("shop"), d, layout{comma: "auto", encoding: "auto", format: "auto",
-			lines: lines})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, up := l.Table(1)
-		if of2 := rows.Len() > 0 && up[rows.Len()-1] == 1; of2 != lines || !lines && rows.Len() != 1 {
-			t.Errorf("lines %v: %d orders of %v", lines, rows.Len(), up)
-		}
-		if strings.Contains(said.String(), "--lines") != lines {
-			t.Errorf("lines %v: said %q", lines, said.String())
-		}
+	defer db.Close()
+	var customers, faults int
+	if err := db.QueryRow(`select count(*), (select count(*) from pragma_foreign_key_check)
+		from customers`).Scan(&customers, &faults); err != nil || customers != 50 || faults > 0 {
+		t.Errorf("%d customers, and %d keys without a row: %v", customers, faults, err)
+	}
+	s.run(0, "fit", "plan.json", "out.db", "--ledger", "m", "--new-ledger", "-o", "b.gen")
+	e = s.run(0, "report", "a.gen", "shop", "--holdout", "out.db", "--json")
+	var scores tablesReport
+	if err := json.Unmarshal([]byte(e.stdout), &scores); err != nil || scores.Roots != 300 ||
+		scores.HeldOut == nil || scores.Synthetic.Steps == 0 || scores.Synthetic.Steps > 0.6 {
+		t.Errorf("the report is %s: %v", e.stdout, err)
+	}
+	if e = s.run(0, "report", "a.gen", "shop"); !strings.Contains(e.stdout, "not private") {
+		t.Errorf("the report is %s", e.stdout)
+	}
+	left, err := os.ReadDir(s.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(left, func(f os.DirEntry) bool {
+		return strings.HasPrefix(f.Name(),
+			".tables")
+	}) {
+		t.Error("a temporary folder is left")
 	}
 }
 
-// TestFitOfBadTables: files that are malformed, or mostly outside the schema, are refused before
-// anything is spent, with the name of the file.
-func TestFitOfBadTables(t *testing.T) {
+// TestSeveralTablesRefused: mistakes cost nothing, and no output replaces what is there.
+func TestSeveralTablesRefused(t *testing.T) {
 	s := newSession(t)
-	good := "id,region\n1,n\n2,s\n"
-	shop(s, good, twoOrders)
-	s.run(exitOK, "plan", "shop.json", "--epsilon", "3", "--records", "100", "-o", "plan.json")
-	fit := []string{"fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "g"}
-	for _, c := range []struct {
-		customers, orders string
-		code              int
-		words             []string
-		more              []string
-	}{
-		{good, "id,paid,note\n1,yes,\"x\n2,no,y\n", exitInput,
-			[]string{"orders.csv", "never closed"}, nil},
-		{good, "id,paid,note\n1,JA,x\n2,NEIN,y\n", exitInput, []string{"orders", "column paid"}, nil},
-		{"id,region\n1,w\n", twoOrders, exitInput, []string{"customers", "column region"}, nil},
-		{good, twoOrders, exitUsage, []string{"--names"}, []string{"--names", "id,paid,note"}},
-		{good, twoOrders, exitUsage, []string{"--strays"}, []string{"--strays", "2"}},
+	shopFolder(s)
+	s.run(0, "plan", "shop.json", "--records", "300", "-o", "plan.json")
+	s.run(0, "fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "a.gen")
+	s.write("bad.json", strings.Replace(shopTables, `"most": 4`, `"most": 0`, 1))
+	for _, args := range [][]string{
+		{"plan", "bad.json", "--records", "300"},
+		{"plan", "shop.json", "--records", "300", "--rows-per-person", "3"},
+		{"plan", "shop.json", "--records", "300", "--system", "gan"},
+		{"fit", "plan.json", "shop/orders.csv", "--ledger", "l", "-o", "b.gen"},
+		{"fit", "plan.json", "missing", "--ledger", "l", "-o", "b.gen"},
+		{"sample", "a.gen", "-n", "5"},
+		{"report", "a.gen", "shop", "-o", "page.html"},
+		{"report", "a.gen"},
+		{"sample", "a.gen", "-n", "5", "-o", "shop"},
+		{"sample", "a.gen", "-n", "5", "-o", "plan.json"},
+		{"sample", "a.gen", "-n", "5", "-o", "x", "--format", "parquet"},
+		{"sample", "a.gen", "-n", "5", "-o", "x", "--where", "gift=yes"},
 	} {
-		shop(s, c.customers, c.orders)
-		s.oneLine(s.run(c.code, append(fit, c.more...)...), c.words...)
-	}
-	for _, name := range []string{"g", "g.ckpt"} {
-		if exists(s.path(name)) {
-			t.Errorf("%s was written", name)
+		e := finishAny(s, args...)
+		if e == 0 {
+			t.Errorf("%v: no error", args)
 		}
 	}
-	shop(s, good, "id,paid,note\n1,JA,x\n2,no,y\n")
-	if e := s.run(exitOK, fit...); !strings.Contains(e.stderr, "column paid in 1") {
-		t.Errorf("no note about a value outside the schema: %q", e.stderr)
+	if s.read("shop.json") != shopTables || !strings.HasPrefix(s.read("shop/orders.csv"),
+		"customer,") {
+		t.Error("an input has changed")
+	}
+}
+
+// finishAny runs a command and returns its exit status.
+func finishAny(s *session, args ...string) int {
+	c := s.command(args...)
+	_ = c.Run()
+	return c.ProcessState.ExitCode()
+}
+
+// TestDatabaseTutorialRuns runs every block of commands of the tutorial.
+func TestDatabaseTutorialRuns(t *testing.T) {
+	text, err := os.ReadFile("../../docs/tutorials/database.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSession(t)
+	db, err := sql.Open("sqlite", s.path("shop.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	script := `create table customers (id text primary key, region text, born integer, name text);
+		create table orders (customer text, number integer, state text, amount real);
+		create table items (customer text, number integer, kind text, gift text);`
+	for i := range 600 {
+		script += fmt.Sprintf("insert into customers values ('c%d', '%s', %d, 'a name');", i,
+			[]string{"north", "south", "east"}[i%3], 1940+i%60)
+		for k := range i % 4 {
+			script += fmt.Sprintf("insert into orders values ('c%d', %d, '%s', %d);", i, k,
+				[]string{"sent", "paid", "returned"}[(i+k)%3], i%90)
+			script += fmt.Sprintf("insert into items values ('c%d', %d, 'toy', 'yes');", i, k)
+		}
+	}
+	if _, err := db.Exec("begin; " + script + " commit;"); err != nil {
+		t.Fatal(err)
+	}
+	sample, err := sql.Open("sqlite", s.path("sample.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sample.Close()
+	if _, err := sample.Exec(declaredShop); err != nil {
+		t.Fatal(err)
+	}
+	commands := "set -euo pipefail\nexport PATH=\"" + strings.TrimSuffix(program, "/privgen") +
+		":$PATH\" PRIVGEN_STORE=\n"
+	for i, part := range strings.Split(string(text), "```") {
+		if body, isShell := strings.CutPrefix(part, "sh\n"); i%2 == 1 && isShell {
+			commands += body
+		}
+	}
+	c := s.command()
+	c.Path, c.Args = "/bin/bash", []string{"bash", "-c", commands}
+	if out, err := c.CombinedOutput(); err != nil || strings.Count(commands, "privgen ") != 5 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.run(0, "plan", "draft.json", "--records", "600", "-o", "drafted.json")
+}
+
+// declaredShop makes a public shop with declared keys, of which some are not of use: a table of
+// goods to which items belong, too, and notes that name an order, but not its customer.
+const declaredShop = `create table customers (id text primary key, region text, born integer);
+	create table goods (good text primary key);
+	create table orders (customer text references customers, number integer, state text, amount real,
+		primary key (customer, number));
+	create table items (customer text, number integer, kind text, gift text,
+		good text references goods,
+		foreign key (customer, number) references orders (customer, number));
+	create table notes (number integer references orders (number), text text);
+	insert into customers values ('a', 'north', 1950), ('b', 'south', 2000);
+	insert into orders values ('a', 1, 'sent', 1.5), ('a', 2, 'paid', 2.5), ('b', 1, 'sent', 3.5);
+	insert into items values ('a', 2, 'toy', 'yes', null), ('b', 1, 'book', 'no', null);`
+
+// TestDraftOfADatabase: which rows belong to which is read from the declared keys.
+func TestDraftOfADatabase(t *testing.T) {
+	s := newSession(t)
+	db, err := sql.Open("sqlite", s.path("sample.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(declaredShop); err != nil {
+		t.Fatal(err)
+	}
+	s.oneLine(s.run(2, "draft", "sample.db", "--public", "-o", "shop.json"), "--root",
+		"customers or goods")
+	e := s.run(0, "draft", "sample.db", "--public", "--root", "customers", "-o", "shop.json")
+	if !strings.Contains(e.stderr, "table notes is left out") {
+		t.Errorf("no word about notes:\n%s", e.stderr)
+	}
+	var d records.Tables
+	if err := json.Unmarshal([]byte(s.read("shop.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	orders := d.Children[0]
+	items := orders.Children[0]
+	if d.Key != "id" || orders.Key != "number" || orders.Most != 2 || items.Most != 1 ||
+		items.Key != "" ||
+		!slices.Equal(items.Parents, []string{"customer", "number"}) ||
+		len(items.Schema.Columns()) != 2 || len(orders.Children) != 1 {
+		t.Errorf("the draft is %s", s.read("shop.json"))
 	}
 }
 

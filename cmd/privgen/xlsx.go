@@ -93,20 +93,21 @@ func soundBook(at io.ReaderAt, size int64) error {
 		return damagedBook
 	}
 	left := records.Limits{}.UnpackedFor(size)
+	bounds := bookBounds{records.Limits{}.ValuesFor(size), leastElements + size/4}
 	for _, f := range z.File {
 		if left -= int64(min(f.UncompressedSize64, 1<<62)); left < 0 {
 			return fileFault("the workbook unpacks to more than %d bytes for each of its own: want a smaller one, "+
 				"or its sheet as CSV", mostUnpacked)
 		}
-		if !strings.HasPrefix(strings.ToLower(f.Name), "xl/worksheets/sheet") {
-			continue
-		}
-		sheet, err := f.Open()
+		part, err := f.Open()
 		if err != nil {
 			return damagedBook
 		}
-		err = soundSheet(sheet)
-		sheet.Close()
+		err = bounds.sound(part)
+		part.Close()
+		if err == errNoXML && !(strings.HasPrefix(f.Name, "xl/") && strings.HasSuffix(f.Name, ".xml")) {
+			err = nil // a picture, say
+		}
 		if err != nil {
 			return err
 		}
@@ -114,19 +115,46 @@ func soundBook(at io.ReaderAt, size int64) error {
 	return nil
 }
 
-func soundSheet(in io.Reader) error {
+// errNoXML is the error of a part that has no first element.
+var errNoXML = fmt.Errorf("%w", damagedBook)
+
+// bookBounds is what a workbook may still hold.
+type bookBounds struct {
+	values   int64 // cells of sheets with the gaps before them, which the library fills
+	elements int64 // other elements, each of which takes the library some hundred bytes
+}
+
+// leastElements is for small workbooks. A shared text is two elements.
+const leastElements = 1 << 17
+
+// sound checks a part of a workbook: a sheet, whatever its name, or another part.
+func (b *bookBounds) sound(in io.Reader) error {
 	d := xml.NewDecoder(in)
-	row, column := 0, 0
+	row, column, first, isSheet := 0, 0, true, false
 	for {
 		token, err := d.Token() // which checks that elements are closed
-		if err == io.EOF {
+		switch {
+		case err == io.EOF && !first:
 			return nil
-		}
-		if err != nil {
+		case err != nil && first:
+			return errNoXML
+		case err != nil:
 			return damagedBook
 		}
 		e, ok := token.(xml.StartElement)
-		if !ok || e.Name.Local != "row" && e.Name.Local != "c" {
+		if !ok {
+			continue
+		}
+		if first {
+			first, isSheet = false, e.Name.Local == "worksheet"
+		}
+		if !isSheet || !slices.Contains([]string{"row", "c", "v", "f", "is", "t"}, e.Name.Local) {
+			if b.elements--; b.elements < 0 {
+				return fileFault("the workbook has too many texts or formats for its size: save the sheet as CSV")
+			}
+			continue
+		}
+		if e.Name.Local != "row" && e.Name.Local != "c" {
 			continue
 		}
 		place := ""
@@ -157,6 +185,10 @@ func soundSheet(in io.Reader) error {
 		if n <= column {
 			return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
 				"spreadsheet program", row)
+		}
+		if b.values -= int64(n - column); b.values < 0 {
+			return fileFault("the workbook has too many empty cells before others: remove what stands " +
+				"beside the table, and save it again")
 		}
 		column = n
 	}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -197,8 +198,26 @@ func TestDamagedWorkbooks(t *testing.T) {
 	crossed := changed(t, whole, func(text string) string {
 		return strings.Replace(text, "</row>", "</cow>", 1)
 	})
+	// in each row 16,383 empty cells before the last, which take a few bytes of the file
+	far := changed(t, whole, func(text string) string {
+		const cell = `<row><c r="XFD%d" t="inlineStr"><is><t> </t></is></c></row>`
+		var rows strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&rows, cell, i+9)
+		}
+		return strings.Replace(text, "</sheetData>", rows.String()+"</sheetData>", 1)
+	})
+	texts := rewritten(t, whole, func(name, text string) (string, string) {
+		return name, strings.Replace(text, "</sst>", strings.Repeat("<si/>", 200_000)+"</sst>", 1)
+	})
+	other := renamed(t, whole)
+	if n, err := read(other); n != 8 || err != nil {
+		t.Errorf("a sheet of another name: got %d records, %v", n, err)
+	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
-		"empty": "", "half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
+		"far": far, "texts": texts,
+		"crossed, of another name": renamed(t, crossed), "empty": "",
+		"half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
 		if n, err := read(text); err == nil {
 			t.Errorf("%s: got %d records", name, n)
 		}
@@ -218,6 +237,30 @@ func TestDamagedWorkbooks(t *testing.T) {
 // changed returns a workbook whose second sheet is changed.
 func changed(t *testing.T, book string, change func(string) string) string {
 	t.Helper()
+	return rewritten(t, book, func(name, text string) (string, string) {
+		if !strings.HasSuffix(name, "sheet2.xml") {
+			return name, text
+		}
+		other := change(text)
+		if other == text {
+			t.Fatal("nothing was changed")
+		}
+		return name, other
+	})
+}
+
+// renamed returns a workbook whose second sheet is a part of another name.
+func renamed(t *testing.T, book string) string {
+	t.Helper()
+	return rewritten(t, book, func(name, text string) (string, string) {
+		return strings.ReplaceAll(name, "sheet2.xml", "data.xml"),
+			strings.ReplaceAll(text, "sheet2.xml", "data.xml")
+	})
+}
+
+// rewritten returns a workbook with other parts.
+func rewritten(t *testing.T, book string, to func(name, text string) (string, string)) string {
+	t.Helper()
 	in, err := zip.NewReader(strings.NewReader(book), int64(len(book)))
 	if err != nil {
 		t.Fatal(err)
@@ -233,13 +276,8 @@ func changed(t *testing.T, book string, change func(string) string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := string(content)
-		if strings.HasSuffix(f.Name, "sheet2.xml") {
-			if text = change(text); text == string(content) {
-				t.Fatal("nothing was changed")
-			}
-		}
-		w, err := z.Create(f.Name)
+		name, text := to(f.Name, string(content))
+		w, err := z.Create(name)
 		if err != nil {
 			t.Fatal(err)
 		}

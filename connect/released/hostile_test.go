@@ -23,6 +23,7 @@ func TestSmallFilesCostLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	one := `{"columns":["zip"],"values":[["level 1"]],"counts":[1],"std":1}`
 	shape := `,"shape":[4194304,4194304,4194304,4194304],"counts":[1],"std":1}`
 	for text, good := range map[string]bool{
 		`{"columns":["x"],"shape":[4194304],"counts":[1],"std":1}`: false,
@@ -36,6 +37,8 @@ func TestSmallFilesCostLittle(t *testing.T) {
 		`{"tables":[` + strings.Repeat("{},", 300_000) + "{}]}":                                false,
 		`{"columns":["x"` + strings.Repeat(`,"x"`, 200_000) + `],"counts":[1],"std":1}`:        false,
 		`{"columns":["x"],"values":[[""` + strings.Repeat(`,""`, 200_000) + `]],"counts":[1]}`: false,
+		"[" + one + strings.Repeat(","+one, 99) + "]":                                          true,
+		"[" + one + strings.Repeat(","+one, 199) + "]":                                         false,
 		"x,count,std\n" + strings.Repeat("0,1,1\n", 150_000):                                   false,
 	} {
 		var before, after runtime.MemStats

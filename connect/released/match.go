@@ -74,12 +74,9 @@ func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings
 		return nil, fmt.Errorf("released.Settings: a pool of %d records with %d tables: want a product of "+
 			"at most %d", c.Pool, len(tables), mostPlaced)
 	}
-	bound := make([]cells, len(tables))
-	for i, t := range tables {
-		var err error
-		if bound[i], err = t.bind(gen.Schema()); err != nil {
-			return nil, err
-		}
+	bound, err := bindAll(tables, gen.Schema())
+	if err != nil {
+		return nil, err
 	}
 	drawn, err := gen.Sample(ctx, c.Pool, synth.Seed(c.Seed))
 	if err != nil {

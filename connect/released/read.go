@@ -60,7 +60,7 @@ func Read(r io.Reader, s records.Schema) ([]Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = t.bind(s)
+	_, err = t.bind(namesOf(s))
 	return []Table{t}, err
 }
 
@@ -102,6 +102,7 @@ func readJSON(text []byte, s records.Schema) (list []Table, err error) {
 	if len(all) > mostTables {
 		return nil, fmt.Errorf("%w: more than %d tables", ErrFormat, mostTables)
 	}
+	columns := s.Columns()
 	for i, one := range all {
 		var e entry
 		if err := param.Decode(one, &e); err != nil {
@@ -110,19 +111,19 @@ func readJSON(text []byte, s records.Schema) (list []Table, err error) {
 		if e.Domain == nil {
 			e.Domain = file.Domain
 		}
-		t, err := e.table(s)
-		if err == nil {
-			_, err = t.bind(s)
-		}
+		t, err := e.table(s, columns)
 		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i+1, err)
 		}
 		list = append(list, t)
 	}
+	if _, err := bindAll(list, s); err != nil {
+		return nil, err
+	}
 	return list, nil
 }
 
-func (e entry) table(s records.Schema) (t Table, err error) {
+func (e entry) table(s records.Schema, columns []records.Column) (t Table, err error) {
 	for _, list := range [][]string{e.Columns, e.Clique, e.Attributes} {
 		t.Columns = append(t.Columns, list...)
 	}
@@ -166,7 +167,7 @@ func (e entry) table(s records.Schema) (t Table, err error) {
 			return t, fmt.Errorf("%w: column %q: %d codes with %d counts", ErrFormat, name, size,
 				len(t.Counts))
 		}
-		values, err := codes(s.Columns()[s.ColumnIndex(name)], size)
+		values, err := codes(columns[s.ColumnIndex(name)], size)
 		if err != nil {
 			return t, fmt.Errorf("%w: column %q: %w", ErrFormat, name, err)
 		}

@@ -31,6 +31,8 @@ const (
 	mostTables = 1 << 8
 
 	mostColumns = 16 // of a table
+
+	mostLevels = 1 << 22 // of the columns of all tables
 )
 
 // cells finds the cell of every record of a table.
@@ -51,8 +53,36 @@ type column struct {
 	absent int32     // for numbers: the group of missing values, or -1
 }
 
+// names are the columns of a schema and the places of their levels, which all tables share.
+type names struct {
+	schema  records.Schema
+	columns []records.Column
+	levels  map[int]map[string]int
+}
+
+func namesOf(s records.Schema) names {
+	return names{s, s.Columns(), map[int]map[string]int{}}
+}
+
+// places returns the place of each level of a column; that of a missing value is the last.
+func (n names) places(column int) map[string]int {
+	places, known := n.levels[column]
+	if !known {
+		levels := n.columns[column].Levels()
+		places = make(map[string]int, len(levels)+1)
+		if n.columns[column].HasMissing() {
+			places[""] = len(levels)
+		}
+		for at, level := range levels {
+			places[level] = at
+		}
+		n.levels[column] = places
+	}
+	return places
+}
+
 // bind checks a table against a schema.
-func (t Table) bind(s records.Schema) (c cells, err error) {
+func (t Table) bind(s names) (c cells, err error) {
 	if len(t.Columns) == 0 || len(t.Values) != len(t.Columns) {
 		return c, fmt.Errorf("%w: %d columns with %d lists of values", ErrFormat, len(t.Columns),
 			len(t.Values))
@@ -61,7 +91,7 @@ func (t Table) bind(s records.Schema) (c cells, err error) {
 		return c, fmt.Errorf("%w: table %v: standard deviation %v: want a positive number", ErrFormat,
 			t.Columns, t.Std)
 	}
-	if err := checkColumns(t.Columns, s); err != nil {
+	if err := checkColumns(t.Columns, s.schema); err != nil {
 		return c, err
 	}
 	size := int64(1)
@@ -86,6 +116,27 @@ func (t Table) bind(s records.Schema) (c cells, err error) {
 	return c, nil
 }
 
+// bindAll checks tables against a schema. Each table lists all levels of its columns, even if it
+// has few counts, so many small tables could take much time and memory.
+func bindAll(tables []Table, s records.Schema) (list []cells, err error) {
+	levels, of := 0, namesOf(s)
+	for i, t := range tables {
+		one, err := t.bind(of)
+		if err != nil {
+			return nil, fmt.Errorf("table %d: %w", i+1, err)
+		}
+		for _, c := range one.of {
+			levels += len(c.levels)
+		}
+		if levels > mostLevels {
+			return nil, fmt.Errorf("%w: the columns of the tables have more than %d levels together",
+				ErrFormat, mostLevels)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
 // checkColumns returns an error unless the columns are different ones of the schema.
 func checkColumns(names []string, s records.Schema) error {
 	if len(names) > mostColumns {
@@ -102,28 +153,25 @@ func checkColumns(names []string, s records.Schema) error {
 	return nil
 }
 
-func bindColumn(s records.Schema, name string, values []string) (c column, err error) {
-	c.index = s.ColumnIndex(name)
+func bindColumn(s names, name string, values []string) (c column, err error) {
+	c.index = s.schema.ColumnIndex(name)
 	c.groups, c.absent = len(values), -1
 	if c.groups == 0 {
 		return c, fmt.Errorf("no values")
 	}
-	of := s.Columns()[c.index]
+	of := s.columns[c.index]
 	if of.IsNumber() {
 		return c, c.bindNumbers(of, values)
 	}
 	if of.Kind() == records.IdentifierColumn {
 		return c, fmt.Errorf("has neither numbers nor levels")
 	}
-	levels := of.Levels()
-	c.levels = slices.Repeat([]int32{-1}, len(levels)+1)
-	places := make(map[string]int, len(levels)+1)
-	if of.HasMissing() {
-		places[""] = len(levels)
+	places := s.places(c.index)
+	levels := len(places)
+	if !of.HasMissing() {
+		levels++ // the last is always of missing values
 	}
-	for at, level := range levels {
-		places[level] = at
-	}
+	c.levels = slices.Repeat([]int32{-1}, levels)
 	for g, v := range values {
 		at, known := places[v]
 		if !known {

@@ -14,9 +14,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// ReadTables reads the tables or views of a database that have the names, the keys and the columns of
-// a description. Keys may be numbers or texts. A table more than one level below the root needs the
-// root's key too, which a view can join.
+// ReadTables reads the tables or views of a database that have the names, the keys and the columns
+// of a description. Keys may be numbers or texts. A table more than one level below the root needs
+// the root's key too, which a view can join.
 //
 // Guarantee: see [records.Link], also for which rows are left out.
 // Errors: see [ReadFrame]; *[param.Error] for an invalid description.
@@ -171,9 +171,9 @@ func sqlType(k records.ColumnKind) string {
 	return "TEXT"
 }
 
-// InsertTables adds the rows of several tables to existing tables with their names, keys and columns,
-// such as those of [Create]. Keys are numbered from 1 in each table, through all parts. One
-// transaction adds all parts or none. See [Insert] for how values are written.
+// InsertTables adds the rows of several tables to existing tables with their names, keys and
+// columns, such as those of [Create]. Keys are numbered from 1 in each table, through all parts.
+// One transaction adds all parts or none. See [Insert] for how values are written.
 //
 // Errors: those of the parts; errors of the database.
 func InsertTables(ctx context.Context, db *sql.DB, p Placeholder,

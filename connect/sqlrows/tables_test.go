@@ -11,10 +11,13 @@ import (
 
 // bank describes customers, their accounts and the transactions of an account.
 func bank(t testing.TB) records.Tables {
-	s := func(columns ...records.Column) records.Schema { return must(records.NewSchema(columns...))(t) }
+	s := func(columns ...records.Column) records.Schema {
+		return must(records.NewSchema(columns...))(t)
+	}
 	return records.Tables{Name: "customers", Key: "id",
 		Schema: s(records.Categorical("region", "n", "s"), records.Integer("age", 0, 99).WithMissing()),
-		Children: []records.Tables{{Name: "accounts", Key: "account", Parents: []string{"customer"}, Most: 3,
+		Children: []records.Tables{{Name: "accounts", Key: "account", Parents: []string{"customer"},
+			Most:    3,
 			Ordered: true, Schema: s(records.Numeric("limit", 0, 9)),
 			Children: []records.Tables{{Name: "transactions", Parents: []string{"customer", "account"},
 				Most: 2, Schema: s(records.Flag("paid", "no", "yes"))}}}}}
@@ -28,8 +31,10 @@ func TestTablesOfADatabase(t *testing.T) {
 		create table accounts (account text, customer integer, "limit" real);
 		create table transactions (account text, customer real, paid text);
 		insert into customers values (7, 'n', 30, 'x'), (9, 's', null, 'y');
-		insert into accounts values ('a', 9, 1.5), ('a', 7, 2.5), ('b', 7, 3.5), ('c', 8, 4), (null, 7, 1);
-		insert into transactions values ('a', 7, 'yes'), ('b', 7, 'no'), ('b', 9, 'no'), ('b', null, 'no')`)
+		insert into accounts values ('a', 9, 1.5), ('a', 7, 2.5), ('b', 7, 3.5), ('c', 8, 4), (null, 7,
+			1);
+		insert into transactions values ('a', 7, 'yes'), ('b', 7, 'no'), ('b', 9, 'no'), ('b', null,
+			'no')`)
 	d := bank(t)
 	l := must(sqlrows.ReadTables(t.Context(), db, d))(t)
 	show := func(l *records.Linked) string {

@@ -1,27 +1,30 @@
 package graphical
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 )
 
 // A Completer draws the last attributes of rows whose first attributes are given. Given those, the
-// factors of the first attributes alone are constants, and every other factor is a factor of its last
-// attributes only. So a row is drawn from the tree of the last attributes, which has far fewer cells
-// than the tree of all. A Completer is not safe for concurrent use.
+// factors of the first attributes alone are constants, and every other factor is a factor of its
+// last attributes only. So a row is drawn from the tree of the last attributes, which has far
+// fewer cells than the tree of all. A Completer is not safe for concurrent use.
 type Completer struct {
 	*Drawer
 	first  int           // number of attributes that are given
 	domain Domain        // of all attributes
-	fixed  [][]float64   // factors of each clique that no given attribute changes
+	fixed  [][]float64   // logarithms of the factors of each clique that no given attribute changes
 	varied []conditional // the other factors
+	ready  [][]float64   // factors in fixed, with 1 as the largest
 }
 
 // A conditional is a factor of given and of other attributes.
 type conditional struct {
-	given []int // ascending
-	theta []float64
-	place place // of the other attributes
+	given   []int // ascending
+	theta   []float64
+	weights []float64 // exponentials of theta, with 1 as the largest for each cell of given
+	place   place     // of the other attributes
 }
 
 // Completer returns a Completer of rows whose first attributes are given.
@@ -60,27 +63,100 @@ func (m *Model) Completer(first int) *Completer {
 		c.fixed = append(c.fixed, make([]float64, len(inner.nodes[i].work)))
 	}
 	for i, p := range inner.places {
-		p.view.add(c.fixed[p.node], inner.Factors[i].Theta, 1)
+		inner.viewOf(i).add(c.fixed[p.node], inner.Factors[i].Theta, 1)
+	}
+	for i := range inner.nodes {
+		c.ready = append(c.ready, weightsOf(c.fixed[i], len(c.fixed[i])))
+	}
+	for i := range c.varied {
+		c.varied[i].weights = weightsOf(c.varied[i].theta, c.varied[i].place.view.cells)
 	}
 	return c
 }
 
-// Complete sets the last attributes of a row whose first attributes are set.
-func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
+// weightsOf returns the exponentials of numbers, with 1 as the largest of each n of them.
+func weightsOf(theta []float64, n int) []float64 {
+	out := make([]float64, len(theta))
+	for lo := 0; lo < len(theta); lo += n {
+		top := slices.Max(theta[lo : lo+n])
+		for k := lo; k < lo+n; k++ {
+			out[k] = math.Exp(theta[k] - top)
+		}
+	}
+	return out
+}
+
+// cell returns the position of the given values among the factor's cells.
+func (v *conditional) cell(d Domain, row []uint16) (cell int) {
+	for _, a := range v.given {
+		cell = cell*d[a] + int(row[a])
+	}
+	return cell
+}
+
+// leastTotal is the weight of all cells below which products may have lost some to underflow.
+const leastTotal = 1e-200
+
+// quick passes messages to the root in products of weights, without a logarithm or an exponential.
+// It reports whether they are exact up to rounding. All weights are at most 1, and so are messages,
+// which are divided by their largest number. A cell is lost only if its product is below 1e-307.
+// Then its part of the root's total is below 1e-307 over the product of those largest numbers that
+// are less than 1; a total that is far larger lacks nothing.
+func (c *Completer) quick(row []uint16) bool {
+	m := c.model
+	for i := range m.nodes {
+		copy(m.nodes[i].work, c.ready[i])
+	}
+	for i := range c.varied {
+		v := &c.varied[i]
+		cell, n := v.cell(c.domain, row), v.place.view.cells
+		work := m.nodes[v.place.node].work
+		v.place.view.scale(work, work, v.weights[cell*n:(cell+1)*n])
+	}
+	whole := 1.0
+	for i := len(m.nodes) - 1; i >= 0; i-- {
+		n := &m.nodes[i]
+		n.up.sum(n.total, n.work)
+		p := m.Tree.Cliques[i].Parent
+		top := slices.Max(n.total)
+		whole *= min(top, 1)
+		if p >= 0 {
+			for s, total := range n.total {
+				n.shared[s] = total / top
+			}
+			work := m.nodes[p].work
+			n.parent.scale(work, work, n.shared)
+		}
+		for s, total := range n.total {
+			if n.total[s] = 0; total > 0 {
+				n.total[s] = 1 / total
+			}
+		}
+		n.up.scale(n.given, n.work, n.total)
+	}
+	return whole > leastTotal
+}
+
+// careful passes messages to the root in logarithms.
+func (c *Completer) careful(row []uint16) {
 	m := c.model
 	for i := range m.nodes {
 		copy(m.nodes[i].work, c.fixed[i])
 	}
 	for i := range c.varied {
 		v := &c.varied[i]
-		cell := 0
-		for _, a := range v.given {
-			cell = cell*c.domain[a] + int(row[a])
-		}
-		n := v.place.view.cells
+		cell, n := v.cell(c.domain, row), v.place.view.cells
 		v.place.view.add(m.nodes[v.place.node].work, v.theta[cell*n:(cell+1)*n], 1)
 	}
 	m.up()
+}
+
+// Complete sets the last attributes of a row whose first attributes are set.
+func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
+	if !c.quick(row) {
+		c.careful(row)
+	}
+	m := c.model
 	own := row[c.first:]
 	for i, clique := range m.Tree.Cliques {
 		at := 0

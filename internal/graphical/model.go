@@ -25,7 +25,15 @@ type Model struct {
 // place is the clique that holds a factor.
 type place struct {
 	node int
-	view view
+	view view // of run 0 before the first fit
+}
+
+// viewOf returns the view from the clique that holds factor i.
+func (m *Model) viewOf(i int) view {
+	if p := m.places[i]; p.view.run > 0 {
+		return p.view
+	}
+	return m.Domain.newView(m.Tree.Cliques[m.places[i].node].Attributes, m.Factors[i].Attributes)
 }
 
 // node is the table of one clique.
@@ -81,8 +89,7 @@ func NewModel(d Domain, factors []Factor) *Model {
 		m.nodes[i] = n
 	}
 	for _, f := range factors {
-		i := t.Holder(d, f.Attributes)
-		m.places = append(m.places, place{i, d.newView(t.Cliques[i].Attributes, f.Attributes)})
+		m.places = append(m.places, place{node: t.Holder(d, f.Attributes)})
 	}
 	m.pass()
 	return m
@@ -96,7 +103,7 @@ func (m *Model) pass() {
 		clear(m.nodes[i].work)
 	}
 	for i, p := range m.places {
-		p.view.add(m.nodes[p.node].work, m.Factors[i].Theta, 1)
+		m.viewOf(i).add(m.nodes[p.node].work, m.Factors[i].Theta, 1)
 	}
 	m.up()
 	for i := range m.nodes {
@@ -111,7 +118,8 @@ func (m *Model) pass() {
 	}
 }
 
-// up passes messages to the root, and leaves each clique's distribution given the shared attributes.
+// up passes messages to the root, and leaves each clique's distribution given the shared
+// attributes.
 func (m *Model) up() {
 	for i := len(m.nodes) - 1; i >= 0; i-- {
 		n := &m.nodes[i]

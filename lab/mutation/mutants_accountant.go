@@ -12,7 +12,7 @@ func accountantMutants() []mutant {
 	selected := at(in, "Select|Refusals|Brute")
 	calibrated := at(in, "Calibrat|Ledger")
 	keys := at(in, "EveryKeyIsReadOnce")
-	crowds := at(in, "RoundingNever|PowersAre")
+	crowds := at(in, "RoundingNever|RoundingTakes|PowersAre")
 	return []mutant{
 		{Name: "accountant/samples are rounded downward", In: in, Tests: crowds,
 			Old: "for math.Exp2(i/k) < x {", New: "for math.Exp2((i+1)/k) < x {",
@@ -24,6 +24,23 @@ func accountantMutants() []mutant {
 			Old: "max(a.q, min(toPower(a.q, k), mostRounded))",
 			New: "min(toPower(a.q, k), mostRounded/2)",
 			Why: "a ledger with many different runs states too small an ε"},
+		{Name: "accountant/calibration knows no rounded samples", In: in,
+			Tests: at(in, "CalibratedCrowds"),
+			Old:   "p, late := r.Price(context.Background(), s.target.Delta, 0, lower)",
+			New:   "p, late := priceAll(context.Background(), r.lists, s.target.Delta, r.relation, lower)",
+			Why:   "a ledger refuses a plan that was calibrated for its budget"},
+		{Name: "accountant/events of a million places are rounded", In: in, Tests: crowds,
+			Old: "costly, places := e.work(); costly <= most || places > mostRounds",
+			New: "costly, _ := e.work(); costly <= most",
+			Why: "a guarantee of 300 kB takes seconds to refuse"},
+		{Name: "accountant/internal/renyi/large effects take a million points",
+			In: "accountant/internal/renyi", Tests: at(in, "LargeEffects"),
+			Old: "mostPoints = 1 << 14", New: "mostPoints = 1 << 20",
+			Why: "a guarantee of 2 kB takes seconds to read"},
+		{Name: "accountant/truncated samples take as long as others", In: in,
+			Tests: at(in, "WorkOfAPrice"),
+			Old:   "n += 7 + int(", New: "n += int(",
+			Why: "a guarantee of 5 kB takes seconds to read"},
 		{Name: "accountant/compositions are not counted", In: in, Tests: at(in, "WorkOfAPrice"),
 			Old: "places > mostPlaces", New: "places < 0",
 			Why: "one request keeps every other one waiting for minutes"},
@@ -161,10 +178,10 @@ func accountantMutants() []mutant {
 			Old: "if p.Upper <= s.target.Epsilon {", New: "if p.Upper <= 1.02*s.target.Epsilon {",
 			Why: "the noise is for a larger ε than the target"},
 		{Name: "accountant/calibration is not settled", In: in, Tests: calibrated,
-			Old: "if err != nil || b.Upper <= s.target.Epsilon {", New: "if true {",
+			Old: "if err != nil || p.Upper <= s.target.Epsilon {", New: "if true {",
 			Why: "a ledger refuses a release that was calibrated for it"},
 		{Name: "accountant/calibrated counts are not settled", In: in, Tests: calibrated,
-			Old: "if err != nil || b.Upper <= target.Epsilon {", New: "if true {",
+			Old: "if err != nil || p.Upper <= target.Epsilon {", New: "if true {",
 			Why: "a ledger refuses a release that was calibrated for it"},
 		{Name: "accountant/one step more than fits", In: in, Tests: calibrated,
 			Old: "lo, hi = 0, limit+1\n", New: "lo, hi = 1, limit+1\n",

@@ -10,6 +10,10 @@ func sqlMutants() []mutant {
 	const pq = "connect/parquet"
 	stated := at(pq, "StatedSizes")
 	return []mutant{
+		{Name: "connect/released/many tables of many levels", In: "connect/released",
+			Tests: at("connect/released", "SmallFilesCostLittle"),
+			Old:   "levels > mostLevels", New: "false",
+			Why: "a small file takes hundreds of megabytes"},
 		{Name: "connect/parquet/texts are not counted", In: pq, Tests: stated,
 			Old: "return errIf(values != 0 || len(page) > 0)", New: "return nil",
 			Why: "parquet-go prints what a file states"},

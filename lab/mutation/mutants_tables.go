@@ -7,6 +7,18 @@ func tableMutants() []mutant {
 	replays := at(in, "NothingButReleasesOfTables")
 	worst := at("mechanism", "TestWorst")
 	return []mutant{
+		{Name: "sets/a file may have a domain of any size", In: "sets",
+			Tests: at("sets", "SmallFileOfLargeDomain"),
+			Old:   "|| m.MaxItems <= mostInDomain/m.Domain", New: "|| true",
+			Why: "a file of a megabyte takes gigabytes"},
+		{Name: "tables/a file may have a tree of any size", In: "tables",
+			Tests: at("tables", "SmallFileOfLargeTree"),
+			Old:   "!(graphical.Cells(d, list) <= mostCells)", New: "false",
+			Why: "a file of 12 kB takes a gigabyte"},
+		{Name: "tables/every condition has its model", In: "tables",
+			Tests: at("tables", "ManyConditions"),
+			Old:   "return t.spent <= mostSpent", New: "return true",
+			Why: "the constraints of a small file take minutes at the first draw"},
 		{Name: "tables/the part of single columns is spent twice", In: in,
 			Tests: at(in, "TableStagesArePriced"),
 			Old:   "float64(m.units())/(1-m.ColumnPart-m.WithinPart-choicesPart))",

@@ -4,18 +4,10 @@
 //
 // It draws as many rows of the root as there are, and prints, for each system, the mean and the
 // spread of total variation distances between tables of counts of the real and of the drawn rows,
-// averaged over the tables of a kind:
+// averaged over the tables of a kind; see evaluate.TableScores.
 //
-//	lengths  numbers of rows of a parent
-//	columns  single columns of a table below the root
-//	pairs    two columns of a row
-//	parent   a column of a row and one of its parent's row
-//	steps    a column of a row and of the row before
-//	starts   a column of the first row of a parent
-//	ends     a column of the last row of a parent
-//
-// Columns of numbers are divided at the sixteenths of the real rows. The system "again" draws root
-// rows with all that belongs to them from the real ones, with replacement: what sampling alone costs.
+// The system "again" draws root rows with all that belongs to them from the real ones, with
+// replacement: what sampling alone costs.
 package main
 
 import (
@@ -28,7 +20,6 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 var (
@@ -36,7 +27,8 @@ var (
 	in      = flag.String("in", "", "its file; not used for shop")
 	epsilon = flag.Float64("epsilon", 1, "ε per root row, at δ = 1e-6 under add or remove one")
 	runs    = flag.Int("runs", 3, "number of fits")
-	systems = flag.String("systems", "linked,independent,chain", "systems to compare")
+	systems = flag.String("systems", "linked,independent",
+		"systems to compare: linked, independent, flat, chain, again")
 )
 
 func main() {
@@ -56,14 +48,10 @@ func study(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var codes [][]coder
 	for i := range listed(own.tables) {
 		rows, _ := real.Table(i)
-		codes = append(codes, coders(rows))
 		fmt.Printf("table %d: %d rows\n", i, rows.Len())
 	}
-	want := counted{}
-	want.count(real, codes, own.tables, nil)
 	b := accountant.Budget{Epsilon: *epsilon, Delta: 1e-6}
 	fmt.Printf("%-12s", "system")
 	for _, m := range measureNames {
@@ -74,15 +62,11 @@ func study(ctx context.Context) error {
 		var all [][]float64
 		start := time.Now()
 		for run := range *runs {
-			got := counted{}
-			if system == "again" {
-				got.count(real, codes, own.tables, again(real.Len(), uint64(run)))
-			} else if err := drawn(ctx, system, real, b, uint64(run), func(out *records.Linked) {
-				got.count(out, codes, own.tables, nil)
-			}); err != nil {
+			scores, err := scored(ctx, system, real, b, uint64(run))
+			if err != nil {
 				return fmt.Errorf("%s: %w", system, err)
 			}
-			all = append(all, compare(want, got))
+			all = append(all, list(scores))
 		}
 		fmt.Printf("%-12s", system)
 		for k := range measureNames {

@@ -24,7 +24,10 @@ var sets = map[string]set{
 	"msnbc": {msnbcTables(), readMSNBC},
 	"panel": {panelTables(), readPanel},
 	"eval":  {evalTables(), readEval},
-	"shop":  {shopTables(), func(string, records.Tables) (*records.Linked, error) { return shop(20_000) }},
+	"shop": {shopTables(), func(string, records.Tables) (*records.Linked,
+		error) {
+		return shop(20_000)
+	}},
 }
 
 func schema(columns ...records.Column) records.Schema {
@@ -35,8 +38,8 @@ func schema(columns ...records.Column) records.Schema {
 	return s
 }
 
-// msnbcTables describes visits of users to pages of 17 categories, in order: a log, whose users have
-// no columns.
+// msnbcTables describes visits of users to pages of 17 categories, in order: a log, whose users
+// have no columns.
 func msnbcTables() records.Tables {
 	var pages []string
 	for i := range 17 {

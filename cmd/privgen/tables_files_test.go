@@ -1,0 +1,86 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+const shopText = `{"name":"customers","key":"id","schema":{"kind":"table","columns":[
+	{"name":"region","type":"categorical","levels":["n","s"]}]},
+	"children":[{"name":"orders","parents":["id"],"most":3,"schema":{"kind":"table","columns":[
+	{"name":"paid","type":"flag","levels":["no","yes"]}]}}]}`
+
+// shop writes a description of two tables, and a folder with their rows.
+func shop(s *session, customers, orders string) {
+	s.write("shop.json", shopText)
+	if err := os.MkdirAll(s.path("shop"), 0o700); err != nil {
+		s.Fatal(err)
+	}
+	s.write("shop/customers.csv", customers)
+	s.write("shop/orders.csv", orders)
+}
+
+const twoOrders = "id,paid,note\n1,yes,a\n2,no,b\n"
+
+// TestATextIsNoOtherRow: a text with a line break in quotes is a part of its own row, and does not
+// become a row of somebody else; with --lines it does, which is said.
+func TestATextIsNoOtherRow(t *testing.T) {
+	s := newSession(t)
+	shop(s, "id,region\n1,n\n2,s\n", "id,paid,note\n1,yes,\"x\n2,no,y\n2,no,z\"\n")
+	d, _, err := openTables(s.path("shop.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	a := &app{stderr: &said}
+	for _, lines := range []bool{false, true} {
+		l, err := a.readTables(s.path("shop"), d, layout{comma: "auto", encoding: "auto", format: "auto",
+			lines: lines})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, up := l.Table(1)
+		if of2 := rows.Len() > 0 && up[rows.Len()-1] == 1; of2 != lines || !lines && rows.Len() != 1 {
+			t.Errorf("lines %v: %d orders of %v", lines, rows.Len(), up)
+		}
+		if strings.Contains(said.String(), "--lines") != lines {
+			t.Errorf("lines %v: said %q", lines, said.String())
+		}
+	}
+}
+
+// TestFitOfBadTables: files that are malformed, or mostly outside the schema, are refused before
+// anything is spent, with the name of the file.
+func TestFitOfBadTables(t *testing.T) {
+	s := newSession(t)
+	good := "id,region\n1,n\n2,s\n"
+	shop(s, good, twoOrders)
+	s.run(exitOK, "plan", "shop.json", "--epsilon", "3", "--records", "100", "-o", "plan.json")
+	fit := []string{"fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "g"}
+	for _, c := range []struct {
+		customers, orders string
+		code              int
+		words             []string
+		more              []string
+	}{
+		{good, "id,paid,note\n1,yes,\"x\n2,no,y\n", exitInput, []string{"orders.csv", "never closed"},
+			nil},
+		{good, "id,paid,note\n1,JA,x\n2,NEIN,y\n", exitInput, []string{"orders", "column paid"}, nil},
+		{"id,region\n1,w\n", twoOrders, exitInput, []string{"customers", "column region"}, nil},
+		{good, twoOrders, exitUsage, []string{"--names"}, []string{"--names", "id,paid,note"}},
+		{good, twoOrders, exitUsage, []string{"--strays"}, []string{"--strays", "2"}},
+	} {
+		shop(s, c.customers, c.orders)
+		s.oneLine(s.run(c.code, append(fit, c.more...)...), c.words...)
+	}
+	for _, name := range []string{"g", "g.ckpt"} {
+		if exists(s.path(name)) {
+			t.Errorf("%s was written", name)
+		}
+	}
+	shop(s, good, "id,paid,note\n1,JA,x\n2,no,y\n")
+	if e := s.run(exitOK, fit...); !strings.Contains(e.stderr, "column paid in 1") {
+		t.Errorf("no note about a value outside the schema: %q", e.stderr)
+	}
+}
