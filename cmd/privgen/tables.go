@@ -19,6 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
+	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
 )
 
@@ -93,8 +94,8 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 			"database", path)
 	}
 	if l.noHeader || l.names != nil || l.firstRecord || l.format != "auto" && l.format != "csv" {
-		return nil, usagef("several tables are CSV files with headers: want none of --no-header, --names, " +
-			"--first-record and other formats")
+		return nil, usagef("several tables are CSV files with headers: want none of --no-header, " +
+			"--names, --first-record and other formats")
 	}
 	if l.comma == "auto" {
 		l.comma = ","
@@ -112,8 +113,8 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 		return nil, located(filepath.Join(path, files.last), err)
 	}
 	if l.lines {
-		a.note("--lines: each line of %s is read as one row. A text with a line break can then name other "+
-			"rows of the first table, which the guarantee counts as their own", path)
+		a.note("--lines: each line of %s is read as one row. A text with a line break can then name "+
+			"other rows of the first table, which the guarantee counts as their own", path)
 	}
 	return d, nil
 }
@@ -163,6 +164,7 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 		return usagef("several tables are written as CSV files with headers or into a database, without " +
 			"--released and --guard")
 	}
+	j.out = filepath.Clean(j.out) // the name of a folder may end with a separator
 	opts, err := j.options(gen.Schema())
 	if err != nil {
 		return err
@@ -192,7 +194,8 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 		}
 	}
 	format, made := "csv", room
-	if ext := filepath.Ext(j.out); ext == ".db" || ext == ".sqlite" {
+	if ext := strings.ToLower(filepath.Ext(j.out)); ext == ".db" || ext == ".sqlite" ||
+		ext == ".sqlite3" {
 		format, made = "sqlite", filepath.Join(room, "db")
 		err = writeDatabase(ctx, made, drawn)
 	} else {
@@ -203,6 +206,9 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return usagef("--out: %s exists: want a new name", j.out)
+	}
+	if isA[*synth.Rejected](err) {
+		return inputf("the conditions, or the constraints of the schema, are too rare: %w", err)
 	}
 	if err != nil {
 		return err

@@ -228,3 +228,29 @@ func TestDraftOfADatabase(t *testing.T) {
 		t.Errorf("the draft is %s", s.read("shop.json"))
 	}
 }
+
+// TestSampleOfTables: a folder may be named with a separator at the end, the ending of a database
+// in any letters, and conditions that are too rare are no internal error. Nothing else is left.
+func TestSampleOfTables(t *testing.T) {
+	s := newSession(t)
+	shop(s, "id,region\n1,n\n2,s\n", twoOrders)
+	s.run(exitOK, "plan", "shop.json", "--epsilon", "3", "--records", "100", "-o", "plan.json")
+	s.run(exitOK, "fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "g")
+	s.run(exitOK, "sample", "g", "-n", "9", "-o", "out/")
+	s.read("out/orders.csv")
+	s.run(exitOK, "sample", "g", "-n", "9", "-o", "out.SQLite3")
+	if !isDatabase(s.path("out.SQLite3")) {
+		t.Error("no database")
+	}
+	s.oneLine(s.run(exitInput, "sample", "g", "-n", "9", "--where", "region=n", "--where", "region=s",
+		"--attempts", "2", "-o", "none"), "too rare")
+	left, err := os.ReadDir(s.folder)
+	for _, e := range left {
+		if e.Name() == "none" || strings.HasPrefix(e.Name(), ".tables") {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

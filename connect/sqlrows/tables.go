@@ -93,6 +93,8 @@ func keyText(v any) string {
 	switch x := v.(type) {
 	case int64:
 		return strconv.FormatInt(x, 10)
+	case float64: // a database compares 1 and 1.0 as equal
+		return strconv.FormatFloat(x, 'f', -1, 64)
 	case string:
 		return x
 	case []byte:
