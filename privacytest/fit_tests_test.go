@@ -340,3 +340,17 @@ func correlation(a, b []float64) float64 {
 	}
 	return math.Abs(ab) / math.Sqrt(aa*bb) * math.Sqrt(float64(min(len(a), len(b))))
 }
+
+// lowerRate returns the one-sided lower bound of Clopper and Pearson (1934): at the returned
+// rate, k or more successes in n trials have probability alpha.
+func lowerRate(k, n int, alpha float64) float64 {
+	if k == 0 {
+		return 0
+	}
+	return bisect(0, float64(k)/float64(n), func(p float64) bool {
+		return binomialAtLeast(k, n, p) >= alpha
+	})
+}
+
+// upperRate returns the one-sided upper bound of Clopper and Pearson.
+func upperRate(k, n int, alpha float64) float64 { return 1 - lowerRate(n-k, n, alpha) }
