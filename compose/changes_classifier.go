@@ -113,11 +113,10 @@ func weights(s records.Schema) int64 {
 // classifiers compute on the CPU; see device.Promises.
 func recognisedBy(ctx context.Context, by []*classifier, data records.Data) ([]int64, error) {
 	counts := make([]int64, len(by))
-	size := partSize(data.Schema())
+	size, inSchema := partSize(data.Schema()), records.Clamped(data)
 	var b device.Batch
 	for lo := 0; lo < data.Len(); lo += size {
-		rows := records.Clamped(slice{data, lo, min(lo+size, data.Len())})
-		rows.Range(0, rows.Len(), &b)
+		inSchema.Range(lo, min(lo+size, data.Len()), &b)
 		toUnit(data.Schema(), &b)
 		for i, c := range by {
 			if err := ctx.Err(); err != nil {
@@ -162,30 +161,6 @@ func partSize(s records.Schema) int {
 		width = max(width, s.Dim())
 	}
 	return max(min(partRecords, partNumbers/max(width, 1)), 1)
-}
-
-// slice is some consecutive records of data.
-type slice struct {
-	of     records.Data
-	lo, hi int
-}
-
-// Schema returns the schema of the data.
-func (p slice) Schema() records.Schema { return p.of.Schema() }
-
-// Len returns the number of records of the part.
-func (p slice) Len() int { return p.hi - p.lo }
-
-// Range reads records of the part.
-func (p slice) Range(lo, hi int, b *device.Batch) { p.of.Range(p.lo+lo, p.lo+hi, b) }
-
-// Gather reads records by their place in the part.
-func (p slice) Gather(rows []int32, b *device.Batch) {
-	all := make([]int32, len(rows))
-	for i, row := range rows {
-		all[i] = int32(p.lo) + row
-	}
-	p.of.Gather(all, b)
 }
 
 // matches counts the equal pairs. Records without a label match nothing.

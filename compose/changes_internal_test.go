@@ -168,17 +168,11 @@ func TestUnlabelledRecordsAreNotRecognised(t *testing.T) {
 func TestPartsOfRecordsAddUp(t *testing.T) {
 	by := classifiers(t)
 	data := pictures(t, 2*partRecords+77, 4)
-	got := counted(t, by, slice{data, 0, data.Len()})
+	got := counted(t, by, struct{ records.Data }{data})
 	for i, c := range by[:2] {
 		if want := matches(c.predict(whole(data)), data.Labels()); got[i] != want || want == 0 {
 			t.Errorf("classifier %d recognises %d records in parts, want %d", i, got[i], want)
 		}
-	}
-	var b device.Batch
-	slice{data, 5, 9}.Gather([]int32{3, 0}, &b)
-	if b.Rows != 2 || b.Dense.Row(0)[0] != data.Row(nil, 8)[0] ||
-		b.Dense.Row(1)[0] != data.Row(nil, 5)[0] {
-		t.Error("Gather reads other records than those of the part")
 	}
 	for s, want := range map[int]int{1: partRecords, 1 << 14: partNumbers >> 14, 1 << 23: 1} {
 		if n := partSize(records.Interval(s, 0, 1).WithLabels("a", "b")); n != want {

@@ -129,13 +129,15 @@ func ExampleSeeded() {
 
 func ExampleGoodnessOfFit() {
 	rng := rand.New(rand.NewPCG(1, 1))
-	privacytest.GoodnessOfFit{
+	fit := privacytest.GoodnessOfFit{
 		Draw:       func() float64 { return 2 * rng.NormFloat64() },
 		CDF:        privacytest.NormalCDF(2),
 		FalseAlarm: 1e-9,
-	}.CheckWithPower(t)
-	fmt.Println("normal, and ×0.7 and ×1.3 are distinguished")
-	// Output: normal, and ×0.7 and ×1.3 are distinguished
+	}
+	fit.Check(t)
+	fit.CDF = privacytest.NormalCDF(2 * 1.3)
+	fmt.Println("another scale is rejected:", fit.Rejected(t))
+	// Output: another scale is rejected: true
 }
 
 func ExampleOneRun() {
