@@ -54,14 +54,14 @@ func fitted(p synth.Plan) trained {
 		for _, s := range f.Sections {
 			// of DPGM with marginals, and of ranks
 			if strings.HasSuffix(s.Name, " target") || s.Name == "quantiles.parts" {
-				v, err := synth.ReadFloats64(s.Data, len(s.Data)/8)
+				v, err := synth.ReadFloats[float64](s.Data, len(s.Data)/8)
 				if err != nil {
 					return nil, err
 				}
 				out = append(out, v...)
 				continue
 			}
-			v, err := synth.ReadFloats32(s.Data, len(s.Data)/4)
+			v, err := synth.ReadFloats[float32](s.Data, len(s.Data)/4)
 			if err != nil {
 				return nil, err
 			}
