@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
@@ -240,9 +239,8 @@ func (c changing) recognised(ctx context.Context, r *synth.Run,
 // and public values only.
 //
 // Errors: ctx.Err(), also if the context ends while the last classifier learns.
-func (c changing) classifiers(ctx context.Context, drawn records.Data) ([]*judge.Classifier,
-	error) {
-	by := make([]*judge.Classifier, len(c.Candidates))
+func (c changing) classifiers(ctx context.Context, drawn records.Data) ([]*classifier, error) {
+	by := make([]*classifier, len(c.Candidates))
 	for i, candidate := range c.Candidates {
 		learned, err := learn(ctx, drawn, candidate, c.Seed)
 		if ended := ctx.Err(); ended != nil { // err says nothing about the candidate

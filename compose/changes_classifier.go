@@ -3,18 +3,24 @@ package compose
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// learn trains a classifier on changed synthetic records: a convolutional network on images, and
-// logistic regression on other records. All of it is computed on the CPU. The classifiers' methods
-// take no context, so it is only looked at before and after the change.
-func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*judge.Classifier,
-	error) {
+// A classifier predicts the classes of records like those that it has learnt from.
+type classifier struct {
+	net    *models.Classifier
+	schema records.Schema
+}
+
+// learn trains a classifier on changed synthetic records, on the CPU. The context is only looked at
+// before and after the change.
+func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*classifier, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -22,17 +28,72 @@ func learn(ctx context.Context, drawn records.Data, c Change, seed uint64) (*jud
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	if rows.Schema().IsImage() {
-		m := imageClassifier
-		m.Training = judge.NeuralNetwork{Seed: seed, Backend: device.CPU()}
-		return m.Fit(rows)
+	net, err := untrained(rows.Schema(), seed)
+	if err != nil {
+		return nil, err
 	}
-	return judge.LogisticRegression{}.Fit(rows)
+	train(net, rows, seed)
+	return &classifier{net, rows.Schema()}, nil
 }
 
-// imageClassifier is the classifier of images.
-var imageClassifier = judge.Convolutional{Hidden: []int{128}, Convolutions: []models.Convolution{
-	{Maps: 16, Size: 5, Stride: 2, Pad: 2}, {Maps: 32, Size: 5, Stride: 2, Pad: 2}}}
+// Settings of the training, which is ordinary: it reads synthetic records only.
+const (
+	learnEpochs = 5
+	learnBatch  = 100
+	learnRate   = 2e-3
+)
+
+func train(net *models.Classifier, rows records.Data, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 0x6c6561726e))
+	order := make([]int32, rows.Len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	batches := 1 + (len(order)-1)/learnBatch
+	descend := net.Descent(device.CPU(), learnRate, learnEpochs*batches)
+	inSchema := records.Clamped(rows)
+	var b device.Batch
+	for range learnEpochs {
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		for some := range slices.Chunk(order, learnBatch) {
+			inSchema.Gather(some, &b)
+			toUnit(rows.Schema(), &b)
+			descend(net.Gradients(b), b.Rows)
+		}
+	}
+}
+
+// toUnit scales dense records from the schema's public bounds to [0, 1], so one learning rate suits
+// all coordinates.
+func toUnit(s records.Schema, b *device.Batch) {
+	lo, hi := s.Bounds()
+	if b.Sparse != nil || lo == 0 && hi == 1 {
+		return
+	}
+	shift, scale := float32(lo), float32(1/(hi-lo))
+	for i := range b.Rows {
+		for j, v := range b.Dense.Row(i) {
+			b.Dense.Row(i)[j] = (v - shift) * scale
+		}
+	}
+}
+
+// untrained returns a convolutional network for images, and multinomial regression for other
+// records, which no candidate changes.
+func untrained(s records.Schema, seed uint64) (*models.Classifier, error) {
+	if s.IsImage() {
+		return networkOf(s).Classifier(device.CPU(), s.Dim(), s.Classes(), seed)
+	}
+	return models.MLP{}.Classifier(device.CPU(), s.Dim(), s.Classes(), seed)
+}
+
+// networkOf returns the classifier of images.
+func networkOf(s records.Schema) models.CNN {
+	return models.CNN{Height: s.Height(), Width: s.Width(),
+		Channels: s.Dim() / (s.Height() * s.Width()), Hidden: []int{128},
+		Convolutions: []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2},
+			{Maps: 32, Size: 5, Stride: 2, Pad: 2}}}
+}
 
 // weights returns the number of parameters of a classifier of records of a schema. A critic has one
 // output more than classes.
@@ -43,26 +104,20 @@ func weights(s records.Schema) int64 {
 	return networkOf(s).CriticSize(s.Dim(), s.Classes()-1)
 }
 
-func networkOf(s records.Schema) models.CNN {
-	return models.CNN{Height: s.Height(), Width: s.Width(),
-		Channels:     s.Dim() / (s.Height() * s.Width()),
-		Convolutions: imageClassifier.Convolutions, Hidden: imageClassifier.Hidden}
-}
-
 // recognisedBy returns the number of records whose class each classifier predicts. A nil classifier
 // predicts none. The records are read in parts of a public size, so the memory does not grow with
 // their number.
 //
+// Errors: *param.Error for a classifier of other records.
 // Guarantee: a record adds 0 or 1 to every number, independently of the other records, because the
 // classifiers compute on the CPU; see device.Promises.
-func recognisedBy(ctx context.Context, by []*judge.Classifier, data records.Data) ([]int64,
-	error) {
+func recognisedBy(ctx context.Context, by []*classifier, data records.Data) ([]int64, error) {
 	counts := make([]int64, len(by))
-	size := partSize(data.Schema())
+	size, inSchema := partSize(data.Schema()), records.Clamped(data)
 	var b device.Batch
 	for lo := 0; lo < data.Len(); lo += size {
-		rows := slice{data, lo, min(lo+size, data.Len())}
-		rows.Range(0, rows.Len(), &b)
+		inSchema.Range(lo, min(lo+size, data.Len()), &b)
+		toUnit(data.Schema(), &b)
 		for i, c := range by {
 			if err := ctx.Err(); err != nil {
 				return nil, err
@@ -70,14 +125,28 @@ func recognisedBy(ctx context.Context, by []*judge.Classifier, data records.Data
 			if c == nil {
 				continue
 			}
-			named, err := c.Predict(rows)
-			if err != nil {
-				return nil, err
+			if !c.fits(data.Schema()) {
+				return nil, param.New("compose.Changes.Of", c.schema, "a generator of records like "+
+					data.Schema().String())
 			}
-			counts[i] += matches(named, b.Labels)
+			counts[i] += matches(c.predict(b), b.Labels)
 		}
 	}
 	return counts, ctx.Err()
+}
+
+// fits reports whether records of a schema have the form of those that c has learnt from.
+func (c *classifier) fits(s records.Schema) bool {
+	lo, hi := s.Bounds()
+	wantLo, wantHi := c.schema.Bounds()
+	return s.Dim() == c.schema.Dim() && s.Sparse() == c.schema.Sparse() && lo == wantLo && hi == wantHi
+}
+
+// predict returns the likeliest class of each record.
+func (c *classifier) predict(b device.Batch) []int32 {
+	named := make([]int32, b.Rows)
+	c.net.PredictClass(b, named)
+	return named
 }
 
 // A part of records has at most partRecords records, and fewer if these are very wide.
@@ -92,30 +161,6 @@ func partSize(s records.Schema) int {
 		width = max(width, s.Dim())
 	}
 	return max(min(partRecords, partNumbers/max(width, 1)), 1)
-}
-
-// slice is some consecutive records of data.
-type slice struct {
-	of     records.Data
-	lo, hi int
-}
-
-// Schema returns the schema of the data.
-func (p slice) Schema() records.Schema { return p.of.Schema() }
-
-// Len returns the number of records of the part.
-func (p slice) Len() int { return p.hi - p.lo }
-
-// Range reads records of the part.
-func (p slice) Range(lo, hi int, b *device.Batch) { p.of.Range(p.lo+lo, p.lo+hi, b) }
-
-// Gather reads records by their place in the part.
-func (p slice) Gather(rows []int32, b *device.Batch) {
-	all := make([]int32, len(rows))
-	for i, row := range rows {
-		all[i] = int32(p.lo) + row
-	}
-	p.of.Gather(all, b)
 }
 
 // matches counts the equal pairs. Records without a label match nothing.

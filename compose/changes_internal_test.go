@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -61,9 +61,9 @@ func replaced(t *testing.T, table, by *records.Table, i int) records.Data {
 }
 
 // classifiers trains one good and one bad classifier.
-func classifiers(t *testing.T) []*judge.Classifier {
+func classifiers(t *testing.T) []*classifier {
 	t.Helper()
-	var list []*judge.Classifier
+	var list []*classifier
 	for i, c := range []Change{{}, {Distortion: 10}} {
 		by, err := learn(t.Context(), pictures(t, 200, uint64(i)), c, 1)
 		if err != nil {
@@ -74,7 +74,7 @@ func classifiers(t *testing.T) []*judge.Classifier {
 	return append(list, nil)
 }
 
-func counted(t *testing.T, by []*judge.Classifier, data records.Data) []int64 {
+func counted(t *testing.T, by []*classifier, data records.Data) []int64 {
 	t.Helper()
 	counts, err := recognisedBy(t.Context(), by, data)
 	if err != nil {
@@ -115,27 +115,34 @@ func TestOneRecordChangesUtilitiesByOne(t *testing.T) {
 	}
 }
 
+// whole reads all records as a classifier does.
+func whole(data *records.Table) (b device.Batch) {
+	records.Clamped(data).Range(0, data.Len(), &b)
+	toUnit(data.Schema(), &b)
+	return b
+}
+
+// scores returns the probabilities of the classes of every record.
+func scores(by *classifier, data *records.Table) []float32 {
+	p := make([]float32, data.Len()*by.net.Classes())
+	by.net.Predict(whole(data), device.HostMatrix(data.Len(), by.net.Classes(), p))
+	return p
+}
+
 // TestScoresDoNotDependOnOtherRecords compares bits of a convolutional network's scores, for
 // batches of many sizes.
 func TestScoresDoNotDependOnOtherRecords(t *testing.T) {
 	by := classifiers(t)[0]
 	data := pictures(t, 700, 5)
-	whole, err := by.Scores(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := scores(by, data)
 	for _, n := range []int{1, 2, 7, 33, 129, 513} {
 		for lo := 0; lo+n <= data.Len(); lo += max(n, 97) {
 			rows := make([]int32, n)
 			for i := range rows {
 				rows[i] = int32(lo + i)
 			}
-			part, err := by.Scores(data.Take(rows))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, v := range part {
-				if math.Float64bits(v) != math.Float64bits(whole[2*lo+i]) {
+			for i, v := range scores(by, data.Take(rows)) {
+				if math.Float32bits(v) != math.Float32bits(whole[2*lo+i]) {
 					t.Fatalf("score %d of %d records from %d on is %v, in the whole %v", i, n, lo, v,
 						whole[2*lo+i])
 				}
@@ -161,21 +168,11 @@ func TestUnlabelledRecordsAreNotRecognised(t *testing.T) {
 func TestPartsOfRecordsAddUp(t *testing.T) {
 	by := classifiers(t)
 	data := pictures(t, 2*partRecords+77, 4)
-	got := counted(t, by, slice{data, 0, data.Len()})
+	got := counted(t, by, struct{ records.Data }{data})
 	for i, c := range by[:2] {
-		named, err := c.Predict(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := matches(named, data.Labels()); got[i] != want || want == 0 {
+		if want := matches(c.predict(whole(data)), data.Labels()); got[i] != want || want == 0 {
 			t.Errorf("classifier %d recognises %d records in parts, want %d", i, got[i], want)
 		}
-	}
-	var b device.Batch
-	slice{data, 5, 9}.Gather([]int32{3, 0}, &b)
-	if b.Rows != 2 || b.Dense.Row(0)[0] != data.Row(nil, 8)[0] ||
-		b.Dense.Row(1)[0] != data.Row(nil, 5)[0] {
-		t.Error("Gather reads other records than those of the part")
 	}
 	for s, want := range map[int]int{1: partRecords, 1 << 14: partNumbers >> 14, 1 << 23: 1} {
 		if n := partSize(records.Interval(s, 0, 1).WithLabels("a", "b")); n != want {
@@ -224,11 +221,27 @@ func TestCandidatesWithoutClassifiers(t *testing.T) {
 	}
 }
 
+// TestClassifiersRefuseOtherRecords: a generator of other records than it was planned for cannot
+// make a classifier of the private ones.
+func TestClassifiersRefuseOtherRecords(t *testing.T) {
+	by := classifiers(t)[:1]
+	for _, s := range []records.Schema{records.Interval(63, 0, 1), records.Interval(64, -1, 2)} {
+		other, err := records.FromFlat(s.WithLabels("a", "b"), make([]float32, s.Dim()), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wrong *param.Error
+		if _, err := recognisedBy(t.Context(), by, other); !errors.As(err, &wrong) {
+			t.Errorf("%v: got error %v, want a *param.Error", s, err)
+		}
+	}
+}
+
 // TestSizesOfClassifiers compares the number of parameters with that of networks.
 func TestSizesOfClassifiers(t *testing.T) {
 	for _, side := range [][2]int{{1, 1}, {3, 20}, {8, 8}, {13, 6}} {
 		s := records.Image(side[0], side[1]).WithLabels("a", "b", "c")
-		c, err := networkOf(s).Classifier(device.CPU(), s.Dim(), s.Classes(), 1)
+		c, err := untrained(s, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

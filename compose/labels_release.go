@@ -119,7 +119,7 @@ func (l *labelled) header() (any, error) {
 }
 
 func (l *labelled) sections() []synth.Part {
-	return []synth.Part{synth.Part32(sectionClassifier, &l.params, len(l.params))}
+	return []synth.Part{synth.FloatsPart(sectionClassifier, &l.params, len(l.params))}
 }
 
 func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (released, error) {
@@ -145,7 +145,7 @@ func readLabelled(f *synth.File, of []synth.Model, loading synth.Loading) (relea
 		return nil, synth.Malformed(err)
 	}
 	n := (features.Dim() + 1) * s.Classes()
-	return l, f.Load(synth.Part32(sectionClassifier, &l.params, n))
+	return l, f.Load(synth.FloatsPart(sectionClassifier, &l.params, n))
 }
 
 // check returns an error for values that no plan of labels can have.

@@ -229,10 +229,10 @@ func TestChangedGeneratorsOfRanks(t *testing.T) {
 		return err
 	}
 	fraction := func(p float64) func(f *synth.File) {
-		return func(f *synth.File) { copy(f.Sections[0].Data, synth.Floats64([]float64{p})) }
+		return func(f *synth.File) { copy(f.Sections[0].Data, synth.Floats([]float64{p})) }
 	}
 	quantile := func(k int, x float32) func(f *synth.File) {
-		return func(f *synth.File) { copy(f.Sections[1].Data[4*k:], synth.Floats32([]float32{x})) }
+		return func(f *synth.File) { copy(f.Sections[1].Data[4*k:], synth.Floats([]float32{x})) }
 	}
 	if err := read(func(*synth.File) {}); err != nil {
 		t.Fatalf("an unchanged generator: %v", err)

@@ -126,8 +126,8 @@ func (m *rankedRelease) sections() []synth.Part {
 	for j := range m.columns {
 		parts, ranks = append(parts, m.parts[j]...), append(ranks, m.back[j]...)
 	}
-	return []synth.Part{synth.Part64(sectionParts, &parts, len(parts)),
-		synth.Part32(sectionBack, &ranks, len(ranks))}
+	return []synth.Part{synth.FloatsPart(sectionParts, &parts, len(parts)),
+		synth.FloatsPart(sectionBack, &ranks, len(ranks))}
 }
 
 func readRanked(f *synth.File, of []synth.Model, _ synth.Loading) (released, error) {
@@ -158,11 +158,11 @@ func (m *rankedRelease) read(f *synth.File) error {
 	}
 	var parts []float64
 	var ranks []float32
-	if err := f.Load(synth.Part64(sectionParts, &parts, codes)); err != nil {
+	if err := f.Load(synth.FloatsPart(sectionParts, &parts, codes)); err != nil {
 		return err
 	}
 	n := len(attributes) * ranksOfBack
-	if err := f.Load(synth.Part32(sectionBack, &ranks, n)); err != nil {
+	if err := f.Load(synth.FloatsPart(sectionBack, &ranks, n)); err != nil {
 		return err
 	}
 	for _, p := range parts {

@@ -36,7 +36,7 @@ func TestStates(t *testing.T) {
 	} {
 		for _, own := range []func() (any, []synth.Part){nil, func() (any, []synth.Part) {
 			list := []float32{7}
-			return changingJSON{3}, []synth.Part{synth.Part32("own", &list, 1)}
+			return changingJSON{3}, []synth.Part{synth.FloatsPart("own", &list, 1)}
 		}} {
 			r.own = own
 			f, err := r.file()

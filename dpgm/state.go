@@ -37,8 +37,8 @@ func (r *run) file() (*synth.File, error) {
 }
 
 func historyParts(sums, counts *[]float64, n, m int) []synth.Part {
-	return []synth.Part{synth.Part64("cluster sums", sums, n),
-		synth.Part64("cluster counts", counts, m)}
+	return []synth.Part{synth.FloatsPart("cluster sums", sums, n),
+		synth.FloatsPart("cluster counts", counts, m)}
 }
 
 // trainingParts returns the file's parts for the state that training changes. The trainer comes

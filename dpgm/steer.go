@@ -185,7 +185,7 @@ func targetOf(i int) string { return fmt.Sprintf("network %d target", i) }
 // part returns the file's part for the target.
 func (t *target) part(i int) synth.Part {
 	list := append(append(append([]float64(nil), t.frequencies...), t.sizes...), t.keep...)
-	return synth.Part64(targetOf(i), &list, len(list))
+	return synth.FloatsPart(targetOf(i), &list, len(list))
 }
 
 // readTarget reads the target of a network from a file.
@@ -196,7 +196,7 @@ func readTarget(f *synth.File, s records.Schema, i int) (*target, error) {
 	}
 	bins := newSizeBins(s)
 	dim, n := s.Dim(), len(bins)
-	list, err := synth.ReadFloats64(data, dim+2*n)
+	list, err := synth.ReadFloats[float64](data, dim+2*n)
 	if err != nil {
 		return nil, err
 	}

@@ -423,7 +423,7 @@ func TestHostileStates(t *testing.T) {
 		"blocks missing": groups([]any{group(1, 0)}),
 		"no norm":        groups([]any{group(0, 0, 1, 2, 3, 4, 5)}),
 		"no number": func(_ map[string]any, f []synth.Section) {
-			copy(f[0].Data, synth.Floats32([]float32{float32(math.NaN())}))
+			copy(f[0].Data, synth.Floats([]float32{float32(math.NaN())}))
 		},
 	} {
 		fit(name, change)

@@ -29,10 +29,10 @@ func (r *run) parts() []synth.Part {
 	parts := []synth.Part{
 		network.MatrixPart("critic", r.Backend, r.critic.Params().Flat),
 		synth.StatePart("critic training", r.trainer),
-		synth.Part32("generator", &l.params, len(l.params)),
+		synth.FloatsPart("generator", &l.params, len(l.params)),
 		synth.StatePart("generator state", l.net),
 		synth.StatePart("generator training", l.descent),
-		synth.Part32("generator average", &l.average, len(l.average)),
+		synth.FloatsPart("generator average", &l.average, len(l.average)),
 		synth.RandomPart("public randomness", r.source),
 	}
 	if r.opening > 0 {

@@ -52,8 +52,8 @@ func (e *Embedding) Save(w io.Writer) error {
 // parts returns the file's parts for the sums and the counts.
 func (e *Embedding) parts() []synth.Part {
 	classes := classesOf(e.config.Schema)
-	return []synth.Part{synth.Part64("sums", &e.sums, classes*e.Features()),
-		synth.Part64("counts", &e.counts, classes)}
+	return []synth.Part{synth.FloatsPart("sums", &e.sums, classes*e.Features()),
+		synth.FloatsPart("counts", &e.counts, classes)}
 }
 
 // LoadEmbedding reads an embedding that Save wrote. It uses the kernel argument if the file

@@ -34,3 +34,8 @@ func (r *Rows) Class(i int) int { return r.class(i) }
 
 // Table returns the rows as records.
 func (r *Rows) Table(s records.Schema) (*records.Table, error) { return r.table(s) }
+
+// RowsOf returns rows that share the memory of two row-major matrices.
+func RowsOf(dim, classes int, features, labels []float32) *Rows {
+	return &Rows{dim: dim, classes: classes, features: features, labels: labels}
+}

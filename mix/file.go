@@ -98,8 +98,8 @@ func (m *Model) restore(f *synth.File) error {
 // each row.
 func (m *Model) rowParts(n int) []synth.Part {
 	return []synth.Part{
-		synth.Part32("features", &m.rows.features, n*m.rows.dim),
-		synth.Part32("labels", &m.rows.labels, n*m.rows.classes),
+		synth.FloatsPart("features", &m.rows.features, n*m.rows.dim),
+		synth.FloatsPart("labels", &m.rows.labels, n*m.rows.classes),
 		{Name: "parts",
 			Save: func() (b []byte, err error) {
 				for _, part := range m.parts {
@@ -132,9 +132,9 @@ func (m *Model) readParts(b []byte, rows int) error {
 func (m *Model) centerPart() synth.Part {
 	c := m.work.config
 	return synth.Part{Name: "mean records",
-		Save: func() ([]byte, error) { return synth.Floats32(slices.Concat(m.centers...)), nil },
+		Save: func() ([]byte, error) { return synth.Floats(slices.Concat(m.centers...)), nil },
 		Load: func(b []byte) error {
-			flat, err := synth.ReadFloats32(b, c.parts()*c.dim())
+			flat, err := synth.ReadFloats[float32](b, c.parts()*c.dim())
 			m.centers = slices.AppendSeq(m.centers, slices.Chunk(flat, c.dim()))
 			return err
 		}}

@@ -179,9 +179,9 @@ func forged(t testing.TB, m *mix.Model, features, labels []float32) *mix.Model {
 	for i := range f.Sections {
 		switch f.Sections[i].Name {
 		case "features":
-			f.Sections[i].Data = synth.Floats32(features)
+			f.Sections[i].Data = synth.Floats(features)
 		case "labels":
-			f.Sections[i].Data = synth.Floats32(labels)
+			f.Sections[i].Data = synth.Floats(labels)
 		}
 	}
 	return decoded(t, f)

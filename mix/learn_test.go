@@ -257,12 +257,9 @@ func spread(v []float32) float64 {
 
 // TestProject checks that Project clamps features and replaces labels by the nearest shares.
 func TestProject(t *testing.T) {
-	rows, err := mix.RowsOf(2, 3, []float32{-1, 0.5, 2, 1}, []float32{0.2, 0.3, 0.5, 2, -1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := mix.RowsOf(2, 3, []float32{-1, 0.5, 2, 1}, []float32{0.2, 0.3, 0.5, 2, -1, 0})
 	p := mix.Project(rows, records.Image(1, 2))
-	want, _ := mix.RowsOf(2, 3, []float32{0, 0.5, 1, 1}, []float32{0.2, 0.3, 0.5, 1, 0, 0})
+	want := mix.RowsOf(2, 3, []float32{0, 0.5, 1, 1}, []float32{0.2, 0.3, 0.5, 1, 0, 0})
 	for i := range 2 {
 		for j, v := range p.Features(i) {
 			if v != want.Features(i)[j] {
@@ -284,10 +281,7 @@ func TestDenoise(t *testing.T) {
 	for i := range 64 {
 		flat[i], flat[64+i] = 0.3, float32(rng.NormFloat64())
 	}
-	rows, err := mix.RowsOf(64, 0, flat, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := mix.RowsOf(64, 0, flat, nil)
 	out, err := mix.Denoise(rows, records.Image(8, 8), 1)
 	if err != nil {
 		t.Fatal(err)

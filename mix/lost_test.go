@@ -43,9 +43,9 @@ func short(t testing.TB, m *mix.Model, keep func(row, class int) bool) *mix.Mode
 	for i := range f.Sections {
 		switch s := &f.Sections[i]; {
 		case s.Name == "features":
-			s.Data = synth.Floats32(features)
+			s.Data = synth.Floats(features)
 		case s.Name == "labels":
-			s.Data = synth.Floats32(labels)
+			s.Data = synth.Floats(labels)
 		case s.Name == "parts" && len(s.Data) > 0:
 			s.Data = parts
 		}

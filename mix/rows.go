@@ -8,7 +8,7 @@ import (
 )
 
 // Rows holds released mixtures. The features and the soft labels of a row are noisy sums divided by
-// the degree. Rows can be exported, reloaded and used for training. Coordinates may be outside the
+// the degree. Rows can be exported and used for training. Coordinates may be outside the
 // records' domain, and labels need not add up to 1 (see [Project]).
 type Rows struct {
 	dim, classes int
@@ -21,21 +21,6 @@ func (w *work) newRows(n, room int) *Rows {
 	d, k := w.config.dim(), w.config.Schema.Classes()
 	return &Rows{dim: d, classes: k, features: make([]float32, n*d, room*d),
 		labels: make([]float32, n*k, room*k)}
-}
-
-// RowsOf returns rows that share the memory of two row-major matrices: n·dim features, and
-// n·classes label coordinates.
-//
-// Errors: *param.Error for lengths that do not agree with dim and classes.
-func RowsOf(dim, classes int, features, labels []float32) (*Rows, error) {
-	if dim < 1 || len(features)%max(dim, 1) != 0 {
-		return nil, mistake("RowsOf.features", len(features), "a multiple of dim, which must be positive")
-	}
-	if classes < 0 || len(labels) != len(features)/dim*classes {
-		return nil, mistake("RowsOf.labels", len(labels),
-			"one number for each row and class; classes must not be negative")
-	}
-	return &Rows{dim: dim, classes: classes, features: features, labels: labels}, nil
 }
 
 // Len returns the number of rows.

@@ -24,6 +24,13 @@ import (
 // Run is refuted with probability at most FalseAlarm, for any kind of output. The probability is
 // exactly FalseAlarm if the claim holds with equality for the chosen event.
 //
+// To audit a whole training, let D0 and D1 say whether a canary, a worst-case record, is among tiny
+// data, and let Run train and return a score that tells. A good score is the distance that the
+// parameters moved along the canary's gradient, or the similarity of synthetic records to it. An
+// audit with a weak score shows little. Source: Jagielski, Ullman and Oprea, "Auditing
+// Differentially Private Machine Learning", 2020; Nasr, Song, Thakurta, Papernot and Carlini,
+// "Adversary Instantiation", 2021.
+//
 // A claim that passes is not proven. The test misses a leak that shows in none of the tried events,
 // or only on other data. [Replay] finds faults that statistics cannot find.
 //

@@ -11,9 +11,8 @@
 //     a batch is empty.
 //   - [Claim] draws from a black box on two neighbours and tries to refute a claimed (ε, δ), with
 //     a stated probability of a false alarm. It finds wrong noise.
-//   - [Canary] and [OneRun] audit whole trainings, from records to release: many trainings with one
-//     canary, or one training with many canaries. Canary draws the observed trade-off next to the
-//     trade-off that the accountant permits.
+//   - [OneRun] audits a whole training, from records to release, with many canaries. A Claim audits
+//     many trainings with and without one canary.
 //
 // [Neighbours] supplies worst-case neighbouring data sets and [Fuzz] searches for worse ones,
 // [GoodnessOfFit] tests samplers, and [Seeded] makes a run repeatable. A run under Seeded or Replay

@@ -84,28 +84,28 @@ func ExampleClaim() {
 	// Output: half the noise refuted: true
 }
 
-func ExampleCanary() {
+// A whole training is audited with a canary: a worst-case record that is present or not.
+func ExampleClaim_training() {
 	for _, clip := range []bool{true, false} {
-		refuted := privacytest.Canary[float64]{
-			Fit: func(planted bool) (float64, error) { // your training, on tiny data
+		refuted := privacytest.Claim[bool]{
+			D0: false, D1: true, // whether the canary is present
+			Run: func(planted bool) []float64 { // your training, on tiny data
 				values := []float64{0.2, 0.9}
 				if planted {
-					values = append(values, 50) // a worst-case record
+					values = append(values, 50)
 				}
 				l := ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5})
 				out, err := noisyTotal(context.Background(), l, values, clip)
 				if err != nil {
-					return 0, err
+					panic(err)
 				}
-				return out.([]float64)[0], nil
+				return out.([]float64) // or one score, higher if the canary seems to have been present
 			},
-			// higher if the canary seems to have been present
-			Score:      func(total float64) float64 { return total },
 			Epsilon:    2,
 			Delta:      1e-5,
 			FalseAlarm: 1e-9,
-			Event:      accountant.Gaussian{NoiseMultiplier: 4},
-		}.Refuted(t) // in a test: .Check(t), and t.Log of .Audit(t) to see the curves
+			Samples:    1000,
+		}.Refuted(t) // in a test: .Check(t)
 		fmt.Println("clipped:", clip, "refuted:", refuted)
 	}
 	// Output:
@@ -129,13 +129,15 @@ func ExampleSeeded() {
 
 func ExampleGoodnessOfFit() {
 	rng := rand.New(rand.NewPCG(1, 1))
-	privacytest.GoodnessOfFit{
+	fit := privacytest.GoodnessOfFit{
 		Draw:       func() float64 { return 2 * rng.NormFloat64() },
 		CDF:        privacytest.NormalCDF(2),
 		FalseAlarm: 1e-9,
-	}.CheckWithPower(t)
-	fmt.Println("normal, and ×0.7 and ×1.3 are distinguished")
-	// Output: normal, and ×0.7 and ×1.3 are distinguished
+	}
+	fit.Check(t)
+	fit.CDF = privacytest.NormalCDF(2 * 1.3)
+	fmt.Println("another scale is rejected:", fit.Rejected(t))
+	// Output: another scale is rejected: true
 }
 
 func ExampleOneRun() {

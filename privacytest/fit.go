@@ -30,27 +30,12 @@ func (g GoodnessOfFit) Check(tb testing.TB) {
 	}
 }
 
-// Rejected reports whether the draws contradict the distribution.
+// Rejected reports whether the draws contradict the distribution. Use it to prove that a test has
+// power: it must reject a distribution of, say, 0.7 or 1.3 times the scale.
 func (g GoodnessOfFit) Rejected(tb testing.TB) bool {
 	tb.Helper()
 	d, limit := g.distance(tb)
 	return d > limit
-}
-
-// CheckWithPower is like Check, and also requires that the same test rejects the distribution with
-// its scale (about zero) multiplied by 0.7 and by 1.3. This proves that the test has power: it
-// detects such errors.
-func (g GoodnessOfFit) CheckWithPower(tb testing.TB) {
-	tb.Helper()
-	g.Check(tb)
-	for _, wrong := range []float64{0.7, 1.3} {
-		w := g
-		w.CDF = func(x float64) float64 { return g.CDF(x / wrong) }
-		if !w.Rejected(tb) {
-			tb.Errorf("the test has no power: it accepts a distribution whose scale is multiplied by "+
-				"%g", wrong)
-		}
-	}
 }
 
 func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {

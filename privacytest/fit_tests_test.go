@@ -57,14 +57,16 @@ func TestGoodnessOfFitOfTheLibrary(t *testing.T) {
 		return values[next]
 	}
 	fit := GoodnessOfFit{Draw: draw, CDF: NormalCDF(3), FalseAlarm: 1e-8}
-	fit.CheckWithPower(t)
+	fit.Check(t)
+	for _, std := range []float64{0.7 * 3, 1.3 * 3} {
+		fit.CDF = NormalCDF(std)
+		if !fit.Rejected(t) {
+			t.Errorf("a normal distribution of standard deviation %v is not rejected", std)
+		}
+	}
 	fit.CDF = laplaceCDF(3 / math.Sqrt2)
 	if !fit.Rejected(t) {
 		t.Error("a Laplace distribution with the same standard deviation is not rejected")
-	}
-	weak := GoodnessOfFit{Draw: draw, CDF: NormalCDF(3), FalseAlarm: 1e-8, Samples: 50}
-	if !fails(weak.CheckWithPower) {
-		t.Error("CheckWithPower accepts a test of 50 draws")
 	}
 	checkGrid(t, values, mechanism.GridFor(3), 1e-8)
 	if !fails(func(tb testing.TB) { checkGrid(tb, values, 2*mechanism.GridFor(3), 1e-8) }) {
@@ -340,3 +342,17 @@ func correlation(a, b []float64) float64 {
 	}
 	return math.Abs(ab) / math.Sqrt(aa*bb) * math.Sqrt(float64(min(len(a), len(b))))
 }
+
+// lowerRate returns the one-sided lower bound of Clopper and Pearson (1934): at the returned
+// rate, k or more successes in n trials have probability alpha.
+func lowerRate(k, n int, alpha float64) float64 {
+	if k == 0 {
+		return 0
+	}
+	return bisect(0, float64(k)/float64(n), func(p float64) bool {
+		return binomialAtLeast(k, n, p) >= alpha
+	})
+}
+
+// upperRate returns the one-sided upper bound of Clopper and Pearson.
+func upperRate(k, n int, alpha float64) float64 { return 1 - lowerRate(n-k, n, alpha) }

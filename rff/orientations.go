@@ -40,8 +40,8 @@ func (d *drawing) features(x, out []float32) {
 		d.straighten()
 		image = d.upright
 	}
-	d.convolve(d.smooth, image, 1, d.width)
-	d.convolve(image, d.smooth, d.width, d.height)
+	smooth(d.bell, d.smooth, image, 1, d.width)
+	smooth(d.bell, image, d.smooth, d.width, d.height)
 	clear(out)
 	for y := 1; y < d.height-1; y++ {
 		for x := 1; x < d.width-1; x++ {
@@ -50,20 +50,6 @@ func (d *drawing) features(x, out []float32) {
 		}
 	}
 	toUnit(out)
-}
-
-// convolve smooths an image along one direction, in which it has n numbers at distance step. Values
-// outside the image are 0.
-func (d *drawing) convolve(dst, src []float64, step, n int) {
-	r := len(d.bell) / 2
-	for i := range dst {
-		at := i / step % n
-		var s float64
-		for k := max(-r, -at); k <= min(r, n-1-at); k++ {
-			s += d.bell[k+r] * src[i+k*step]
-		}
-		dst[i] = s
-	}
 }
 
 // count divides one gradient's length among the two nearest orientations and the four nearest

@@ -110,8 +110,8 @@ func (b *brush) draw(rng *rand.Rand, w []float64) {
 		b.scratch = make([]float64, len(w))
 	}
 	normal(rng, w, 1)
-	b.smooth(b.scratch, w, b.channels, b.width)
-	b.smooth(w, b.scratch, b.channels*b.width, b.height)
+	smooth(b.kernel, b.scratch, w, b.channels, b.width)
+	smooth(b.kernel, w, b.scratch, b.channels*b.width, b.height)
 	window := b.windows[b.next%len(b.windows)]
 	b.next++
 	if window < 1 {
@@ -126,15 +126,15 @@ func (b *brush) draw(rng *rand.Rand, w []float64) {
 	}
 }
 
-// smooth convolves an image with the bell along one direction, in which it has n numbers at
+// smooth convolves an image with a bell along one direction, in which it has n numbers at
 // distance step. Values outside the image are 0.
-func (b *brush) smooth(dst, src []float64, step, n int) {
-	r := len(b.kernel) / 2
+func smooth(bell, dst, src []float64, step, n int) {
+	r := len(bell) / 2
 	for i := range dst {
 		at := i / step % n
 		var s float64
 		for k := max(-r, -at); k <= min(r, n-1-at); k++ {
-			s += b.kernel[k+r] * src[i+k*step]
+			s += bell[k+r] * src[i+k*step]
 		}
 		dst[i] = s
 	}

@@ -79,7 +79,7 @@ func (m *model) Encode() (*synth.File, error) {
 	h := modelHeader{Schema: m.schema}
 	m.sampler.header(&h)
 	v := m.sampler.numbers()
-	return synth.NewFile(h, synth.Part64(sectionNumbers, &v, len(v)))
+	return synth.NewFile(h, synth.FloatsPart(sectionNumbers, &v, len(v)))
 }
 
 // readModel rebuilds a model. Its memory is bounded by the section's size or, for MWEM, by the
@@ -96,7 +96,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := synth.ReadFloats64(data, len(data)/8)
+	v, err := synth.ReadFloats[float64](data, len(data)/8)
 	if err != nil {
 		return nil, err
 	}

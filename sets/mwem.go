@@ -186,7 +186,7 @@ func (m *measurements) file() (*synth.File, error) {
 	for _, a := range m.Answers {
 		numbers = append(numbers, float64(a.Query), a.Value)
 	}
-	return synth.NewFile(m, synth.Part64(sectionAnswers, &numbers, len(numbers)))
+	return synth.NewFile(m, synth.FloatsPart(sectionAnswers, &numbers, len(numbers)))
 }
 
 // answered is what was measured, with the numbers of queries and rounds in the plan.
@@ -207,7 +207,7 @@ func (m *answered) RestoreFrom(f *synth.File) error {
 	if len(data)/16 > m.rounds {
 		return malformed(fmt.Sprintf("%d answers; the plan has %d rounds", len(data)/16, m.rounds))
 	}
-	numbers, err := synth.ReadFloats64(data, len(data)/16*2)
+	numbers, err := synth.ReadFloats[float64](data, len(data)/16*2)
 	for pair := range slices.Chunk(numbers, 2) {
 		q := pair[0]
 		if !(q >= 0 && q < float64(m.queries)) || q != math.Trunc(q) {

@@ -199,7 +199,7 @@ func TestCalibrate(t *testing.T) {
 }
 
 func TestConfigJSON(t *testing.T) {
-	for _, clip := range []sgd.Clip{nil, sgd.PaperDPNorm(),
+	for _, clip := range []sgd.Clip{nil, sgd.DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4},
 		sgd.DPNorm{MaxNorm: 5, MinNorm: 1, Bins: 3, NoiseMultiplier: 2},
 		sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 5}, sgd.Normalize{},
 		sgd.Normalize{Stability: 1}} {

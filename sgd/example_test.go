@@ -72,7 +72,7 @@ func ExampleConfig_Validate() {
 // The clip norm of every step is chosen privately. The histogram and the gradient are one event.
 func ExampleDPNorm() {
 	cfg := sgd.Config{
-		Clip:                sgd.PaperDPNorm(),
+		Clip:                sgd.DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4},
 		SamplingProbability: 0.01, Steps: 1000, NoiseMultiplier: 3, Optimizer: sgd.Adam(1e-3),
 	}
 	e := cfg.Event(accountant.AddOrRemoveOne).(accountant.PoissonSampled)

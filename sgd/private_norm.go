@@ -15,7 +15,8 @@ import (
 // finite count in the first bin: see [mechanism.NormHistogram].
 //
 // Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
-// Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4.
+// Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4. Section 6.1 has 100 bins up
+// to 10, and σ_C = 4.
 type DPNorm struct {
 	MaxNorm float64 `json:"max_norm"` // C_max, the largest clip norm
 	MinNorm float64 `json:"min_norm,omitempty"`
@@ -25,9 +26,6 @@ type DPNorm struct {
 	// replace-one.
 	NoiseMultiplier float64 `json:"noise_multiplier"`
 }
-
-// PaperDPNorm returns the setting of section 6.1 of DPNorm's source: 100 bins up to 10, σ_C = 4.
-func PaperDPNorm() DPNorm { return DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4} }
 
 // maxBins bounds the memory that a configuration file can request.
 const maxBins = 1 << 20

@@ -67,7 +67,7 @@ func (k *keeper) writeReleases(f *File) (list []keptRelease) {
 		}
 		list = append(list, keptRelease{s.Purpose, r.made, len(r.sums)})
 		for _, part := range r.sums {
-			f.Sections = append(f.Sections, Section{Name: s.Purpose, Data: Floats64(part)})
+			f.Sections = append(f.Sections, Section{Name: s.Purpose, Data: Floats(part)})
 		}
 	}
 	return list
@@ -81,7 +81,7 @@ func (k *keeper) readReleases(list []keptRelease, sections []Section) error {
 		}
 		var sums [][]float64
 		for _, s := range sections[:kept.Parts] {
-			v, err := ReadFloats64(s.Data, len(s.Data)/8)
+			v, err := ReadFloats[float64](s.Data, len(s.Data)/8)
 			if err != nil {
 				return err
 			}

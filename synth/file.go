@@ -221,50 +221,26 @@ func (in *reader) verify() error {
 	return nil
 }
 
-// Floats32 returns the numbers as bytes, each a little-endian float32.
-func Floats32(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+// Floats returns the numbers as little-endian bytes.
+func Floats[T float32 | float64](v []T) []byte {
+	b := make([]byte, binary.Size(v))
+	_, _ = binary.Encode(b, binary.LittleEndian, v) // b has room
 	return b
 }
 
-// ReadFloats32 returns the numbers that Floats32 wrote as b. Errors: ErrFormat if the number of
-// values is not want, or if a value is not finite.
-func ReadFloats32(b []byte, want int) ([]float32, error) {
-	if want < 0 || len(b)%4 != 0 || len(b)/4 != want {
+// ReadFloats returns the numbers that Floats wrote as b. Errors: ErrFormat if the number of values
+// is not want, or if a value is not finite.
+func ReadFloats[T float32 | float64](b []byte, want int) ([]T, error) {
+	var one T
+	if size := binary.Size(one); want < 0 || len(b)%size != 0 || len(b)/size != want {
 		return nil, fmt.Errorf("%w: %d bytes do not hold exactly %d numbers", ErrFormat, len(b), want)
 	}
-	v := make([]float32, want)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		if f := float64(v[i]); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("%w: a value is not finite", ErrFormat)
-		}
+	v := make([]T, want)
+	if _, err := binary.Decode(b, binary.LittleEndian, v); err != nil {
+		return nil, Malformed(err)
 	}
-	return v, nil
-}
-
-// Floats64 returns the numbers as bytes, each a little-endian float64.
-func Floats64(v []float64) []byte {
-	b := make([]byte, 0, 8*len(v))
 	for _, x := range v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	return b
-}
-
-// ReadFloats64 returns the numbers that Floats64 wrote as b. Errors: ErrFormat if the number of
-// values is not want, or if a value is not finite.
-func ReadFloats64(b []byte, want int) ([]float64, error) {
-	if want < 0 || len(b)%8 != 0 || len(b)/8 != want {
-		return nil, fmt.Errorf("%w: %d bytes do not hold exactly %d numbers", ErrFormat, len(b), want)
-	}
-	v := make([]float64, want)
-	for i := range v {
-		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-		if math.IsNaN(v[i]) || math.IsInf(v[i], 0) {
+		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil, fmt.Errorf("%w: a value is not finite", ErrFormat)
 		}
 	}

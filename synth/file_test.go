@@ -13,8 +13,8 @@ import (
 
 func sample() *File {
 	return &File{Kind: "dpgm", Header: json.RawMessage(`{"k":3}`),
-		Sections: []Section{{"centres", Floats32([]float32{1, -2, 3.5})}, {"empty", nil},
-			{"weights", Floats32([]float32{0.25})}}}
+		Sections: []Section{{"centres", Floats([]float32{1, -2, 3.5})}, {"empty", nil},
+			{"weights", Floats([]float32{0.25})}}}
 }
 
 func encoded(t testing.TB, f *File) []byte {
@@ -38,7 +38,7 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := ReadFloats32(data, 3)
+	v, err := ReadFloats[float32](data, 3)
 	if err != nil || v[2] != 3.5 {
 		t.Fatalf("got %v, %v", v, err)
 	}
@@ -82,11 +82,11 @@ func TestHugeClaimsAllocateLittle(t *testing.T) {
 
 func TestFloatsRefuseWhatIsNotFinite(t *testing.T) {
 	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if _, err := ReadFloats32(Floats32([]float32{float32(x)}), 1); !errors.Is(err, ErrFormat) {
+		if _, err := ReadFloats[float32](Floats([]float32{float32(x)}), 1); !errors.Is(err, ErrFormat) {
 			t.Errorf("%v: got error %v, want ErrFormat", x, err)
 		}
 	}
-	if _, err := ReadFloats32(make([]byte, 5), 1); !errors.Is(err, ErrFormat) {
+	if _, err := ReadFloats[float32](make([]byte, 5), 1); !errors.Is(err, ErrFormat) {
 		t.Error("five bytes are accepted as one number")
 	}
 }

@@ -28,20 +28,12 @@ func RandomPart(name string, source *rand.PCG) Part {
 	return Part{name, source.MarshalBinary, source.UnmarshalBinary}
 }
 
-// Part32 returns the part of a list of n numbers. Load allocates no more than the section's size.
-func Part32(name string, list *[]float32, n int) Part {
-	return Part{name, func() ([]byte, error) { return Floats32(*list), nil },
+// FloatsPart returns the part of a list of n numbers. Load allocates no more than the section's
+// size.
+func FloatsPart[T float32 | float64](name string, list *[]T, n int) Part {
+	return Part{name, func() ([]byte, error) { return Floats(*list), nil },
 		func(data []byte) (err error) {
-			*list, err = ReadFloats32(data, n)
-			return err
-		}}
-}
-
-// Part64 returns the part of a list of n numbers. Load allocates no more than the section's size.
-func Part64(name string, list *[]float64, n int) Part {
-	return Part{name, func() ([]byte, error) { return Floats64(*list), nil },
-		func(data []byte) (err error) {
-			*list, err = ReadFloats64(data, n)
+			*list, err = ReadFloats[T](data, n)
 			return err
 		}}
 }

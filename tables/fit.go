@@ -356,7 +356,7 @@ func (f *fitting) file() (*synth.File, error) {
 		numbers = append(numbers, float64(v.candidate), float64(v.units))
 		numbers = append(numbers, v.values...)
 	}
-	return synth.NewFile(fittingHeader{f.level}, synth.Part64(sectionTables, &numbers, len(numbers)))
+	return synth.NewFile(fittingHeader{f.level}, synth.FloatsPart(sectionTables, &numbers, len(numbers)))
 }
 
 // RestoreFrom reads the state that file returned. It checks that there is at most one measurement
@@ -370,7 +370,7 @@ func (f *fitting) RestoreFrom(from *synth.File) error {
 	if err != nil {
 		return err
 	}
-	numbers, err := synth.ReadFloats64(data, len(data)/8)
+	numbers, err := synth.ReadFloats[float64](data, len(data)/8)
 	if err != nil {
 		return err
 	}

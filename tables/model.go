@@ -153,10 +153,10 @@ func (t *model) Encode() (*synth.File, error) {
 	}
 	groups := synth.Part{Name: sectionGroups,
 		Save: func() ([]byte, error) { return marginal.GroupState(t.groups), nil }}
-	sections := []synth.Part{synth.Part64(sectionFactors, &theta, len(theta)), groups,
-		synth.Part64(sectionParts, &parts, len(parts))}
+	sections := []synth.Part{synth.FloatsPart(sectionFactors, &theta, len(theta)), groups,
+		synth.FloatsPart(sectionParts, &parts, len(parts))}
 	if len(t.weights) > 0 {
-		sections = append(sections, synth.Part64(sectionWithin, &t.weights, len(t.weights)))
+		sections = append(sections, synth.FloatsPart(sectionWithin, &t.weights, len(t.weights)))
 	}
 	return synth.NewFile(h, sections...)
 }
@@ -211,7 +211,7 @@ func readDivided(f *synth.File, t *model, d marginal.Division) (*model, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, err := synth.ReadFloats64(data, len(data)/8)
+	weights, err := synth.ReadFloats[float64](data, len(data)/8)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func readParts(f *synth.File, groups []marginal.Grouping) error {
 	if err != nil {
 		return err
 	}
-	parts, err := synth.ReadFloats64(data, len(data)/8)
+	parts, err := synth.ReadFloats[float64](data, len(data)/8)
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 	if err != nil {
 		return nil, err
 	}
-	theta, err := synth.ReadFloats64(data, len(data)/8)
+	theta, err := synth.ReadFloats[float64](data, len(data)/8)
 	if err != nil {
 		return nil, err
 	}

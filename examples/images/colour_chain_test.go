@@ -9,10 +9,10 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/examples/images/shapes"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/rff"
 )
 
@@ -74,7 +74,7 @@ func TestColourChain(t *testing.T) {
 	if err := records.WriteNPZ(&file, made); err != nil {
 		t.Error(err)
 	}
-	by, err := judge.NeuralNetwork{Hidden: []int{64}}.Fit(made)
+	by, err := classify.NeuralNetwork{Hidden: []int{64}}.Fit(made)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/gan"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/mix"
@@ -142,14 +141,21 @@ func redder(d records.Data) (sum float64) {
 // TestColoursAreTold checks that a convolutional classifier distinguishes colours.
 func TestColoursAreTold(t *testing.T) {
 	data := redAndBlue(t)
-	by, err := judge.Convolutional{}.Fit(data)
+	by, err := models.CNN{Height: 8, Width: 8, Channels: 3, Hidden: []int{128},
+		Convolutions: []models.Convolution{{Maps: 16, Size: 5, Stride: 2, Pad: 2}}}.
+		Classifier(device.CPU(), data.Schema().Dim(), 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	named, err := by.Predict(data)
-	if err != nil {
-		t.Fatal(err)
+	var b device.Batch
+	data.Range(0, data.Len(), &b)
+	const steps = 50
+	descend := by.Descent(device.CPU(), 2e-3, steps)
+	for range steps {
+		descend(by.Gradients(b), b.Rows)
 	}
+	named := make([]int32, b.Rows)
+	by.PredictClass(b, named)
 	wrong := 0
 	for i, class := range named {
 		if int(class) != data.Label(i) {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/merf"
@@ -36,8 +35,6 @@ func workers(t *testing.T) map[string]any {
 	rows := []float32{77123, 77123, 77123, 77123}
 	s := records.Interval(2, 0, 1e6)
 	data, err := records.FromFlat(s, rows)
-	made(err)
-	labelled, err := records.FromFlat(s.WithLabels("a", "b"), rows, 0, 1)
 	made(err)
 	var batch device.Batch
 	data.Range(0, 2, &batch)
@@ -64,12 +61,9 @@ func workers(t *testing.T) map[string]any {
 	for step, err = range trainer.Steps(context.Background(), data) {
 		made(err)
 	}
-	classifier, err := judge.LogisticRegression{}.Fit(labelled)
-	made(err)
 	return map[string]any{"sum": sum, "sum by value": *sum, "histogram": counts,
 		"histogram by value": *counts, "partial": partial, "trainer": trainer, "step": step,
-		"network":    net,
-		"classifier": classifier, "classifier by value": *classifier}
+		"network": net}
 }
 
 type concealed struct{ value any }

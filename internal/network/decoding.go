@@ -202,10 +202,10 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 		Save: func() ([]byte, error) {
 			flat := make([]float32, m.Rows*m.Cols)
 			be.Download(flat, m)
-			return synth.Floats32(flat), nil
+			return synth.Floats(flat), nil
 		},
 		Load: func(data []byte) error {
-			flat, err := synth.ReadFloats32(data, m.Rows*m.Cols)
+			flat, err := synth.ReadFloats[float32](data, m.Rows*m.Cols)
 			if err == nil {
 				be.Upload(m, flat)
 			}

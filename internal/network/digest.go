@@ -24,7 +24,7 @@ func Digest(public records.Public) string {
 	_ = EachBatch(context.Background(), data, 1024, func(_ int, b device.Batch) {
 		for i := range b.Rows {
 			if b.Sparse == nil {
-				_, _ = sum.Write(synth.Floats32(b.Dense.Row(i)))
+				_, _ = sum.Write(synth.Floats(b.Dense.Row(i)))
 			} else {
 				number(len(b.Sparse.Row(i)))
 				for _, item := range b.Sparse.Row(i) {

@@ -64,12 +64,7 @@ func stepsOf(c records.Column) float64 {
 //
 // Shapes: flat holds whole rows; blocks are the result of TableBlocks.
 func Rows(rng *rand.Rand, blocks []Block, flat []float32) {
-	tableSampler{rng, reach, 1 - 2*reach}.rows(blocks, flat)
-}
-
-// Levels is like Rows, except that numbers near an end of their range are not changed.
-func Levels(rng *rand.Rand, blocks []Block, flat []float32) {
-	tableSampler{rng, 0, 1}.rows(blocks, flat)
+	tableSampler{rng}.rows(blocks, flat)
 }
 
 // reach is the distance from an end of its range within which a number is moved to the end. A
@@ -78,10 +73,7 @@ func Levels(rng *rand.Rand, blocks []Block, flat []float32) {
 const reach = 0.01
 
 // tableSampler draws the values of rows, one row after another.
-type tableSampler struct {
-	rng          *rand.Rand
-	reach, width float32
-}
+type tableSampler struct{ rng *rand.Rand }
 
 func (t tableSampler) rows(blocks []Block, flat []float32) {
 	if len(blocks) == 0 {
@@ -130,7 +122,7 @@ func (t tableSampler) missing(p []float32, levels int) {
 // nearest level.
 func (t tableSampler) number(x float32, levels int) float32 {
 	if levels != 2 {
-		return min(max((x-t.reach)/t.width, 0), 1)
+		return min(max((x-reach)/(1-2*reach), 0), 1)
 	}
 	if t.rng.Float32() < x {
 		return 1

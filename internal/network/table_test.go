@@ -13,7 +13,7 @@ import (
 // TestEndsOfARangeAreReached: numbers near an end of their range become the end, which a sigmoid
 // cannot reach.
 func TestEndsOfARangeAreReached(t *testing.T) {
-	s := tableSampler{rand.New(rand.NewPCG(1, 1)), reach, 1 - 2*reach}
+	s := tableSampler{rand.New(rand.NewPCG(1, 1))}
 	for x, want := range map[float32]float32{0.004: 0, 0.995: 1, 0.5: 0.5} {
 		if got := s.number(x, 0); math.Abs(float64(got-want)) > 1e-6 {
 			t.Errorf("%v becomes %v, want %v", x, got, want)

@@ -3,9 +3,9 @@ package evaluate
 import (
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // Clustering measures how well clusters agree with classes that were not used to find

@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // JensenShannonScore measures how well a classifier distinguishes unseen synthetic records from

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // InceptionScore is exp(E KL(p(y|x) ‖ p(y))), where p(y|x) is given by a classifier. It is high if

@@ -17,8 +17,8 @@ import (
 // address matches addresses in memory, which may contain any digits.
 var address = regexp.MustCompile(`[0-9a-f]{9,}`)
 
-// TestReadRecordsPrintNothing prints an index whose only item is in 77123 records, and a
-// training set.
+// TestReadRecordsPrintNothing prints an index whose only item is in 77123 records, a training
+// set, and a classifier.
 func TestReadRecordsPrintNothing(t *testing.T) {
 	rows, err := records.FromFlat(records.Binary(1), slices.Repeat([]float32{1}, 77123))
 	if err != nil {
@@ -37,11 +37,17 @@ func TestReadRecordsPrintNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	by, err := classify.LogisticRegression{}.Fit(labelled)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	for _, v := range []any{x, *x, []any{x}, struct{ V any }{x}, struct{ v any }{*x},
 		struct{ evaluate.Index }{*x}, set, *set, []any{set}, struct{ V any }{set},
-		struct{ v any }{*set}, struct{ classify.TrainingSet }{*set}} {
+		struct{ v any }{*set}, struct{ classify.TrainingSet }{*set},
+		by, *by, []any{by}, struct{ V any }{by}, struct{ v any }{*by},
+		struct{ *classify.Classifier }{by}} {
 		text, _ := json.Marshal(v)
 		fmt.Fprintf(&out, "%v %+v %#v %d %x %s\n", v, v, v, v, v, v)
 		fmt.Fprintf(&out, "%s\n", text)
@@ -53,7 +59,7 @@ func TestReadRecordsPrintNothing(t *testing.T) {
 	}
 	for _, secret := range []string{"77123", "12d43"} {
 		if strings.Contains(text, secret) {
-			t.Errorf("an index or a training set prints %s", secret)
+			t.Errorf("an index, a training set or a classifier prints %s", secret)
 		}
 	}
 }

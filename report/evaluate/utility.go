@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // Utility compares a classifier trained on synthetic records with the same classifier trained on

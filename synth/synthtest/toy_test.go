@@ -214,7 +214,7 @@ type header struct {
 func (m *model) Encode() (*synth.File, error) {
 	head, err := json.Marshal(header{m.schema})
 	return &synth.File{Header: head,
-		Sections: []synth.Section{{Name: "sums", Data: synth.Floats64(m.sums)}}}, err
+		Sections: []synth.Section{{Name: "sums", Data: synth.Floats(m.sums)}}}, err
 }
 
 func system() synth.System {
@@ -239,7 +239,7 @@ func system() synth.System {
 			if err != nil {
 				return nil, err
 			}
-			sums, err := synth.ReadFloats64(data, h.Schema.Dim())
+			sums, err := synth.ReadFloats[float64](data, h.Schema.Dim())
 			return &model{h.Schema, sums}, err
 		}}
 }

@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // GaussianBayes trains naive Bayes with a normal distribution for every coordinate and class.

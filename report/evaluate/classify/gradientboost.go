@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // GradientBoosting trains regression trees one after the other, each on the gradient of the

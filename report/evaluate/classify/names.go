@@ -1,8 +1,8 @@
 package classify
 
 import (
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // Method trains a classifier. It is a method of this package, or a user-defined method that calls

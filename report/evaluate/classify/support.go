@@ -2,8 +2,8 @@ package classify
 
 import (
 	"cmp"
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // SupportVectors trains a linear support vector machine for each class against the rest. It

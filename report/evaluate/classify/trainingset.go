@@ -5,8 +5,8 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // TrainingSet holds labelled records, read once for all methods that are trained on them. It prints

@@ -3,7 +3,7 @@ package compare
 import (
 	"encoding/json"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // marked is the JSON form of every result.

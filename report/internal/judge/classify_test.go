@@ -6,10 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed7ba64551/privgen/internal/judge"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // bars draws 8×8 images of two classes: a bright row and a bright column.
