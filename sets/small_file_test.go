@@ -23,7 +23,7 @@ func TestSmallFileOfLargeDomain(t *testing.T) {
 		v := make([]float64, c.domain)
 		v[0] = 1
 		f, err := synth.NewFile(modelHeader{Schema: s, MaxItems: c.items, Domain: c.domain},
-			synth.Part64(sectionNumbers, &v, len(v)))
+			synth.FloatsPart(sectionNumbers, &v, len(v)))
 		if err != nil {
 			t.Fatal(err)
 		}
