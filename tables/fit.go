@@ -356,7 +356,8 @@ func (f *fitting) file() (*synth.File, error) {
 		numbers = append(numbers, float64(v.candidate), float64(v.units))
 		numbers = append(numbers, v.values...)
 	}
-	return synth.NewFile(fittingHeader{f.level}, synth.FloatsPart(sectionTables, &numbers, len(numbers)))
+	return synth.NewFile(fittingHeader{f.level},
+		synth.FloatsPart(sectionTables, &numbers, len(numbers)))
 }
 
 // RestoreFrom reads the state that file returned. It checks that there is at most one measurement
