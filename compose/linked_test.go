@@ -156,9 +156,9 @@ func fractions(l *records.Linked) (stays, starts float64, gifts [3]float64) {
 }
 
 // TestLinkedTablesKeepTheirRelations: drawn rows depend on their parents, and on the rows before,
-// as the real ones do. With ε = 8 for 3,000 customers the five fractions differed by at most 0.076 in
-// twenty runs, with a spread of 0.03; the bound is five spreads, which fails by chance less than once
-// in 100,000 runs. Rows that do not depend on their parents are off by 0.25 and more.
+// as the real ones do. With ε = 8 for 3,000 customers the five fractions differed by at most 0.076
+// in twenty runs, with a spread of 0.03; the bound is five spreads, which fails by chance less
+// than once in 100,000 runs. Rows that do not depend on their parents are off by 0.25 and more.
 func TestLinkedTablesKeepTheirRelations(t *testing.T) {
 	real := shopOf(t, customers(3000, 1))
 	g := must(linkedPlan(t, accountant.Budget{Epsilon: 8, Delta: 1e-6}, 0).Fit(t.Context(), real))(t)

@@ -14,9 +14,9 @@ import (
 // norms span orders of magnitude. Norms above MaxNorm count in the last bin, and norms that are not
 // finite count in the first bin: see [mechanism.NormHistogram].
 //
-// Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private
-// Mixture of Generative Neural Networks", TKDE 2019, algorithms 3 and 4. Section 6.1 has 100 bins up
-// to 10, and σ_C = 4.
+// Source: Acs, Melis, Castelluccia and De Cristofaro, "Differentially Private Mixture of
+// Generative Neural Networks", TKDE 2019, algorithms 3 and 4. Section 6.1 has 100 bins up to 10,
+// and σ_C = 4.
 type DPNorm struct {
 	MaxNorm float64 `json:"max_norm"` // C_max, the largest clip norm
 	MinNorm float64 `json:"min_norm,omitempty"`

@@ -18,7 +18,7 @@ import (
 )
 
 // limits are the largest numbers that may be committed. The lines are 70,000, and 400 more for
-// several tables whose rows belong to each other, which nothing had before.
+// several tables whose rows belong to each other.
 var limits = []struct {
 	name  string
 	most  int

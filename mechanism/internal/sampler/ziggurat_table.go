@@ -14,31 +14,28 @@ const (
 // uniformly. TestLayersCoverTheNormal proves in interval arithmetic that the layers have exactly
 // equal areas and cover the curve.
 
-var (
-	// layerFloor is the height at which each layer begins, as a multiple of 2^-62: the sum of the
-	// heights of the layers below.
-	layerFloor [layers]uint64
-	// layerWidth is the width of each layer, as a multiple of 2^-60, rounded down.
-	layerWidth [layers]uint64
-	// layerInner is a fraction of each layer's width, as a multiple of 2^-54, that lies wholly under
-	// the curve: nearly all that the next layer covers, and nothing of the top layer.
-	layerInner [layers]uint64
-)
+// layerFloor is the height at which each layer begins, as a multiple of 2^-62: the sum of the
+// heights of the layers below. layerWidth is the width of each layer, as a multiple of 2^-60,
+// rounded down. layerInner is a fraction of each layer's width, as a multiple of 2^-54, that lies
+// wholly under the curve: nearly all that the next layer covers, and nothing of the top layer.
+var layerFloor, layerWidth, layerInner = layersOf(&layerHeight)
 
-func init() {
+// layersOf returns where layers of equal area lie, given their heights.
+func layersOf(heights *[layers]uint64) (floor, width, inner [layers]uint64) {
 	// The common area of the layers in units of 2^-122, rounded down. Dividing it by a height rounds
 	// a width down, since the heights are whole numbers.
 	const area = (bottomHeight * (tailStart*tailStart + 1<<80) << 60) / (tailStart << 40)
-	for i, height := range layerHeight {
+	for i, height := range heights {
 		if i > 0 {
-			layerFloor[i] = layerFloor[i-1] + layerHeight[i-1]
+			floor[i] = floor[i-1] + heights[i-1]
 			// The widths are to each other as the inverse heights. Rounded heights move the corners of a
 			// layer by less than 8.
-			inner, _ := bits.Div64(layerHeight[i-1]>>10, layerHeight[i-1]<<54, height)
-			layerInner[i-1] = inner - 8
+			part, _ := bits.Div64(heights[i-1]>>10, heights[i-1]<<54, height)
+			inner[i-1] = part - 8
 		}
-		layerWidth[i], _ = bits.Div64(area>>64, area&(1<<64-1), height)
+		width[i], _ = bits.Div64(area>>64, area&(1<<64-1), height)
 	}
+	return floor, width, inner
 }
 
 // tailStart is the abscissa, as a multiple of 2^-40, at which the exponential tail of the bottom
