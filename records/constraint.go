@@ -1,11 +1,14 @@
 package records
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // Constraint is a public rule that generated records obey. It is declared with a schema by
@@ -244,6 +247,21 @@ func (j constraintJSON) constraint() (Constraint, error) {
 	}
 	return Constraint{kind: constraintKind(kind), columns: j.Columns, lo: j.Lo, hi: j.Hi, rows: j.Rows,
 		missing: j.Missing, repaired: j.Repaired}, nil
+}
+
+// MarshalJSON writes the constraint as schemas do. Errors: none.
+func (c Constraint) MarshalJSON() ([]byte, error) { return json.Marshal(c.json()) }
+
+// UnmarshalJSON reads a constraint of a table.
+//
+// Errors: unknown fields and kinds.
+func (c *Constraint) UnmarshalJSON(data []byte) error {
+	var j constraintJSON
+	err := param.Decode(data, &j)
+	if err == nil {
+		*c, err = j.constraint()
+	}
+	return err
 }
 
 // WithConstraints returns the schema of a table with rules that generated records obey. They

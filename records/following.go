@@ -1,6 +1,10 @@
 package records
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+)
 
 // following are rows of a table together with the columns of the rows that they follow: those of
 // the parent and of the row before; see [Tables.Seen]. A row's columns are read where they are,
@@ -83,6 +87,40 @@ func (f *following) nonzeros(z *Nonzeros, row int) {
 		}
 	}
 	z.End()
+}
+
+// copied returns the rows as a frame.
+func (f *following) copied() *Frame {
+	out := &Frame{frameRef: &frameRef{&frameRows{schema: f.schema, n: f.n, home: new(origin)}}}
+	for _, from := range f.from {
+		var own cells
+		c := &from.frame.cells[from.column]
+		switch code := &from.frame.schema.table.cells[from.column]; {
+		case code.kind.hasLevels():
+			own.levels = cellsAt(c.levels, from.at, f.n, missingLevel)
+		case code.tick != nil:
+			own.ticks = cellsAt(c.ticks, from.at, f.n, missingTick)
+		default:
+			own.numbers = cellsAt(c.numbers, from.at, f.n, math.NaN())
+		}
+		out.cells = append(out.cells, own)
+	}
+	return out
+}
+
+// cellsAt returns the cells in n rows: those of the given rows, missing for a negative one.
+func cellsAt[T any](cells []T, at []int32, n int, missing T) []T {
+	out := make([]T, n)
+	for i := range out {
+		row := i
+		if at != nil {
+			row = int(at[i])
+		}
+		if out[i] = missing; row >= 0 {
+			out[i] = cells[row]
+		}
+	}
+	return out
 }
 
 // Gather encodes the given rows.

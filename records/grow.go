@@ -12,8 +12,10 @@ import (
 //
 // Every row belongs to a row of its parent's table, and a row has as many rows in a table as its
 // own column says. In a table in order, all first rows are drawn together, then all second rows.
+// Rows that do not obey the constraints of their table are drawn again, up to a thousand times.
 //
-// Errors: those of draw; *[param.Error] for rows of another schema, and invalid tables.
+// Errors: those of draw; *[param.Error] for rows of another schema, invalid tables, and a row that
+// cannot be drawn.
 func Grow(t Tables, roots *Frame, draw func(i int, known *Nonzeros) (*Frame, error)) (*Linked,
 	error) {
 	l, err := newLinker(t)
@@ -59,7 +61,7 @@ func (l *linker) grow(i int, draw func(*Nonzeros) (*Frame, error)) (*Frame, []in
 		}
 	}
 	if !n.Ordered {
-		own, err := draw(l.known(n, up, nil, nil, 0))
+		own, err := l.obeying(n, up, nil, nil, 0, draw)
 		return own, up, err
 	}
 	empty := tableFrame(n.full)
@@ -84,7 +86,7 @@ func (l *linker) grow(i int, draw func(*Nonzeros) (*Frame, error)) (*Frame, []in
 		}
 		order = append(order, at...)
 		var err error
-		if drawn, err = draw(l.known(n, at, drawn, before, step+1)); err != nil {
+		if drawn, err = l.obeying(n, at, drawn, before, step+1, draw); err != nil {
 			return nil, nil, err
 		}
 		parts = append(parts, drawn)
@@ -96,19 +98,66 @@ func (l *linker) grow(i int, draw func(*Nonzeros) (*Frame, error)) (*Frame, []in
 	return all.(*Frame).Take(place), up, nil
 }
 
-// known returns what is known of the rows of a table before they are drawn: their parents, and in a
-// table in order their position and the rows before.
-func (l *linker) known(n tableNode, at []int32, drawn *Frame, before []int32,
-	position int) *Nonzeros {
+// mostDraws is how often a row is drawn until it obeys the constraints of its table.
+const mostDraws = 1000
+
+// obeying draws rows that obey the constraints of their table.
+func (l *linker) obeying(n tableNode, at []int32, drawn *Frame, before []int32, position int,
+	draw func(*Nonzeros) (*Frame, error)) (*Frame, error) {
+	e, err := n.enforcer()
+	if err != nil {
+		return nil, err
+	}
+	parts := []Data{tableFrame(n.full)}
+	rows, place := 0, make([]int32, len(at)) // where each row is among all that were drawn
+	open := make([]int32, len(at))           // rows that are left to draw
+	for i := range open {
+		open[i] = int32(i)
+	}
+	for range mostDraws {
+		var above, previous []int32
+		for _, row := range open {
+			above = append(above, at[row])
+			if n.Ordered {
+				previous = append(previous, before[row])
+			}
+		}
+		known := l.following(n, above, drawn, previous, position, nil)
+		var z Nonzeros
+		z.Range(known, 0, known.n)
+		own, err := draw(&z)
+		if err != nil || len(n.Constraints) == 0 {
+			return own, err
+		}
+		w := e.work(l.following(n, above, drawn, previous, position, own).copied())
+		var left []int32
+		for k, row := range open {
+			if place[row] = int32(rows + k); !e.row(w, k) {
+				left = append(left, row)
+			}
+		}
+		parts, rows, open = append(parts, own), rows+own.Len(), left
+		if len(open) == 0 {
+			all, err := concatFrames(n.full, parts)
+			if err != nil {
+				return nil, err
+			}
+			return all.(*Frame).Take(place), nil
+		}
+	}
+	return nil, param.New("records.Tables.Constraints", n.Name,
+		"constraints that drawn rows can obey, given their parents and the rows before")
+}
+
+// following returns rows of a table with what is known before they are drawn: their parents, and
+// in a table in order their position and the rows before. Their own columns may be left out.
+func (l *linker) following(n tableNode, at []int32, drawn *Frame, before []int32, position int,
+	own *Frame) *following {
 	var positions *Frame
 	if n.Ordered {
 		positions = n.positions(slices.Repeat([]float64{float64(position)}, len(at)))
 	}
-	z := new(Nonzeros)
-	z.Range(n.followed(l.nodes[n.parent], l.parts[n.parent].frame, at, positions, drawn, before,
-		nil), 0,
-		len(at))
-	return z
+	return n.followed(l.nodes[n.parent], l.parts[n.parent].frame, at, positions, drawn, before, own)
 }
 
 // tableFrame returns a frame without rows.

@@ -362,6 +362,79 @@ func TestBareRoots(t *testing.T) {
 	}
 }
 
+// TestRowsObeyConstraints: drawn rows obey constraints on their own columns, on their parent's and
+// on those of the row before; rows that cannot are an error.
+func TestRowsObeyConstraints(t *testing.T) {
+	s := func(columns ...records.Column) records.Schema {
+		return must(records.NewSchema(columns...))(t)
+	}
+	d := records.Tables{Name: "stays", Key: "stay", Schema: s(records.Integer("from", 0, 50),
+		records.Integer("to", 0, 99)),
+		Children: []records.Tables{{Name: "days", Parents: []string{"stay"}, Most: 4, Ordered: true,
+			Schema: s(records.Integer("day", 0, 99).WithMissing(), records.Flag("ill", "no", "yes")),
+			Constraints: []records.Constraint{records.Ascending("stays from", "day", "stays to"),
+				records.Ascending("previous day", "day"),
+				records.Combinations([]string{"previous ill", "ill"}, []string{"", "no"},
+					[]string{"no", "no"}, []string{"no", "yes"}, []string{"yes", "yes"})}}}}
+	rng := rand.New(rand.NewPCG(21, 1))
+	var rows [][]any
+	for range 200 {
+		from := rng.IntN(50)
+		rows = append(rows, []any{from, from + 20 + rng.IntN(20), rng.IntN(5)})
+	}
+	roots := must(records.FromValues(d.Full(), rows...))(t)
+	_, _, own := d.Seen(0)
+	draw := func(_ int, known *records.Nonzeros) (*records.Frame, error) {
+		var rows [][]any
+		for range known.Rows {
+			var day any = rng.IntN(100)
+			if rng.IntN(10) == 0 {
+				day = nil
+			}
+			rows = append(rows, []any{day, rng.IntN(2) == 0})
+		}
+		return records.FromValues(own, rows...)
+	}
+	text := must(json.Marshal(d))(t)
+	var again records.Tables
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []records.Tables{d, again} {
+		l := must(records.Grow(d, roots, draw))(t)
+		days, of := l.Table(1)
+		ill := 0
+		for r := range days.Len() {
+			day := days.Number(r, 0)
+			if day < roots.Number(int(of[r]), 0) || day > roots.Number(int(of[r]), 1) {
+				t.Fatalf("day %v is outside the stay", day)
+			}
+			first := r == 0 || of[r] != of[r-1]
+			if first && days.Level(r, 1) == 1 || !first && days.Level(r, 1) < days.Level(r-1, 1) ||
+				!first && day < days.Number(r-1, 0) {
+				t.Fatalf("row %d does not follow the row before", r)
+			}
+			ill += days.Level(r, 1)
+		}
+		if days.Len() < 300 || ill == 0 {
+			t.Fatalf("%d days, %d of them ill", days.Len(), ill)
+		}
+	}
+	d.Children[0].Constraints = append(d.Children[0].Constraints, records.Within("day", 98, 99))
+	if _, err := records.Grow(d, roots, draw); err == nil {
+		t.Error("rows that cannot be drawn are no error")
+	}
+	for name, c := range map[string]records.Constraint{"unique": records.Unique("day"),
+		"repaired": records.Ascending("previous day", "day").Repaired(),
+		"unknown":  records.Within("stays day", 1, 2),
+		"fixed":    records.Determines([]string{"ill", "day"})} {
+		d.Children[0].Constraints = []records.Constraint{c}
+		if d.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
 // TestTablesValidate: each mistake in a description is an error.
 func TestTablesValidate(t *testing.T) {
 	for name, change := range map[string]func(*records.Tables){

@@ -31,8 +31,12 @@ type Tables struct {
 	Most int `json:"most,omitempty"`
 	// Ordered tables are sequences: the order of a parent's rows has a meaning, and a row may
 	// depend on the row before it.
-	Ordered  bool     `json:"ordered,omitempty"`
-	Children []Tables `json:"children,omitempty"`
+	Ordered bool `json:"ordered,omitempty"`
+	// Constraints are rules that generated rows of a table below the root obey. They may concern all
+	// columns that [Tables.Seen] returns, such as the row's own and its parent's, but no other rows:
+	// neither [Unique] nor [Determines], and none is repaired. Those of the root are in its Schema.
+	Constraints []Constraint `json:"constraints,omitempty"`
+	Children    []Tables     `json:"children,omitempty"`
 }
 
 const (
@@ -160,6 +164,9 @@ func (t Tables) append(list *[]tableNode, parent, most, only int) error {
 		if n.seen, err = NewSchema(n.seenColumns((*list)[parent])...); err != nil {
 			return fmt.Errorf("records: table %s, seen with its parent: %w", t.Name, err)
 		}
+		if _, err := n.enforcer(); err != nil {
+			return fmt.Errorf("records: table %s: %w", t.Name, err)
+		}
 	}
 	if whole {
 		if n.file, err = NewSchema(append(t.keyColumns(), t.Schema.Columns()...)...); err != nil {
@@ -247,8 +254,19 @@ func (t Tables) check(parent, depth, most int) error {
 		plain = plain && c.kind.of().role == valueRole
 	}
 	k.OK(plain, path("Schema"), t.Schema.String(),
-		"no label, target, identifiers or constraints below the root")
+		"no label, target, identifiers or constraints below the root: those of Tables hold there")
 	return k.Err()
+}
+
+// enforcer returns an enforcer of the table's constraints.
+func (n tableNode) enforcer() (*Enforcer, error) {
+	for _, c := range n.Constraints {
+		if c.kind > combinationConstraint || c.repaired {
+			return nil, param.New("records.Tables.Constraints", c.String(),
+				"a constraint on a single row that repairs nothing")
+		}
+	}
+	return NewEnforcer(n.seen, n.Constraints...)
 }
 
 // keyNames returns the names of the columns of keys, the row's own at the end.

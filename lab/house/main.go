@@ -17,14 +17,14 @@ import (
 	"slices"
 )
 
-// limits are the largest numbers that may be committed. The lines are 70,000, and 400 more for
+// limits are the largest numbers that may be committed. The lines are 70,000, and 500 more for
 // several tables whose rows belong to each other.
 var limits = []struct {
 	name  string
 	most  int
 	count func(house) int
 }{
-	{"lines of code", 70_400, func(h house) int { return h.lines }},
+	{"lines of code", 70_500, func(h house) int { return h.lines }},
 	{"public packages", 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, func(h house) int { return h.edges }},

@@ -73,5 +73,10 @@ func linkedMutants() []mutant {
 			Tests: at("internal/graphical", "QuickMessages|Completed"),
 			Old:   "return whole > leastTotal", New: "return whole >= 0",
 			Why: "rows are drawn from a distribution that lacks cells"},
+		{Name: "records/rows that break a rule are kept", In: "records",
+			Tests: at("records", "RowsObeyConstraints"),
+			Old:   "place[row] = int32(rows + k); !e.row(w, k) {",
+			New:   "place[row] = int32(rows + k); !e.row(w, 0) {",
+			Why:   "a rule that is declared does not hold in every row"},
 	}
 }

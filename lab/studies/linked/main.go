@@ -12,34 +12,29 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/examples/program"
 )
 
-var (
-	name    = flag.String("set", "shop", "data set: msnbc, panel, eval or shop")
-	in      = flag.String("in", "", "its file; not used for shop")
-	epsilon = flag.Float64("epsilon", 1, "ε per root row, at δ = 1e-6 under add or remove one")
-	runs    = flag.Int("runs", 3, "number of fits")
-	systems = flag.String("systems", "linked,independent",
+func main() { program.Main("linked", study) }
+
+func study(ctx context.Context, args []string) error {
+	f := program.NewFlags("linked")
+	name := f.String("set", "shop", "data set: msnbc, panel, eval or shop")
+	in := f.String("in", "", "its file; not used for shop")
+	runs := f.Int("runs", 3, "number of fits")
+	systems := f.String("systems", "linked,independent",
 		"systems to compare: linked, independent, flat, chain, again")
-)
-
-func main() {
-	flag.Parse()
-	if err := study(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "linked:", err)
-		os.Exit(1)
+	var b accountant.Budget
+	program.BudgetFlags(f, &b, 1, 1e-6)
+	if err := f.Parse(args); err != nil {
+		return err
 	}
-}
-
-func study(ctx context.Context) error {
 	own, ok := sets[*name]
 	if !ok {
 		return fmt.Errorf("no set %q", *name)
@@ -52,7 +47,6 @@ func study(ctx context.Context) error {
 		rows, _ := real.Table(i)
 		fmt.Printf("table %d: %d rows\n", i, rows.Len())
 	}
-	b := accountant.Budget{Epsilon: *epsilon, Delta: 1e-6}
 	fmt.Printf("%-12s", "system")
 	for _, m := range measureNames {
 		fmt.Printf(" %14s", m)
