@@ -77,6 +77,11 @@ func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, erro
 	}
 	for i, name := range t.Names() {
 		rows, _ := d.Table(i)
+		if rows.Len() == 0 && d.Len() > 0 {
+			err = errors.Join(err, inputf("%s: no row of %s belongs to a row above it; --strays 1 accepts "+
+				"that", path, name))
+			continue
+		}
 		err = errors.Join(err, refuseStrays(filepath.Join(path, name), checkColumns(rows), l.strays))
 	}
 	return d, err

@@ -102,12 +102,19 @@ func TestSeveralTablesRefused(t *testing.T) {
 	s.run(0, "plan", "shop.json", "--records", "300", "-o", "plan.json")
 	s.run(0, "fit", "plan.json", "shop", "--ledger", "l", "--new-ledger", "-o", "a.gen")
 	s.write("bad.json", strings.Replace(shopTables, `"most": 4`, `"most": 0`, 1))
+	if err := os.Mkdir(s.path("lost"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.write("lost/customers.csv", s.read("shop/customers.csv"))
+	s.write("lost/orders.csv", "customer,order,state\nC1,1,a\n") // other names of all customers
+	s.write("lost/items.csv", s.read("shop/items.csv"))
 	for _, args := range [][]string{
 		{"plan", "bad.json", "--records", "300"},
 		{"plan", "shop.json", "--records", "300", "--rows-per-person", "3"},
 		{"plan", "shop.json", "--records", "300", "--system", "gan"},
 		{"fit", "plan.json", "shop/orders.csv", "--ledger", "l", "-o", "b.gen"},
 		{"fit", "plan.json", "missing", "--ledger", "l", "-o", "b.gen"},
+		{"fit", "plan.json", "lost", "--ledger", "l", "-o", "b.gen"},
 		{"sample", "a.gen", "-n", "5"},
 		{"report", "a.gen", "shop", "-o", "page.html"},
 		{"report", "a.gen"},
