@@ -136,7 +136,8 @@ func TestLimitsOfSamples(t *testing.T) {
 		{DiscreteLaplace{1e-6, maxAtoms + 1}, Pure{1e-6 * (maxAtoms + 1)}, AddOrRemoveOne},
 		{SameBatch{[]float64{4, 4}}, Gaussian{4 / math.Sqrt2}, AddOrRemoveOne},
 	} {
-		if s, ok := c.e.(SampledWithoutReplacement); ok && s.Sample < s.Population && strconv.IntSize == 32 {
+		s, ok := c.e.(SampledWithoutReplacement)
+		if ok && s.Sample < s.Population && strconv.IntSize == 32 {
 			continue // with ints of 32 bits no sample is so close to the whole
 		}
 		for _, n := range []int{1, 3} {
