@@ -76,7 +76,7 @@ func (c Linked) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, erro
 	if k.Err() != nil {
 		return nil, k.Err()
 	}
-	return planOf(linking{c.Tables, b.Relation}, s, b, of)
+	return planOf(linking{c.Tables}, s, b, of)
 }
 
 // designs returns the designs of all tables.
@@ -98,10 +98,7 @@ func (c Linked) designs() ([]synth.Design, error) {
 }
 
 // A linking is a composition for several tables.
-type linking struct {
-	tables   records.Tables
-	relation accountant.Relation
-}
+type linking struct{ tables records.Tables }
 
 func (c linking) kind() kind                            { return linkedKind() }
 func (c linking) stages() (before, after []synth.Stage) { return nil, nil }

@@ -86,8 +86,10 @@ func rootsTogether(t records.Tables) int {
 // them with the same options, and all rows that belong to them. The parts have at most 16,384 root
 // rows each, and fewer if these may have many rows, so the memory does not grow with n. Constraints
 // and conditions of the options hold for the rows of the root, whose columns say how many rows they
-// have in other tables.
+// have in other tables. Constraints of the other tables hold in every row, unless the options have
+// [synth.Unconstrained].
 //
+// Guarantee: drawing is post-processing of the released models.
 // Errors: *param.Error for a generator of another system; see [synth.Generator.Sample].
 func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 	opts ...synth.DrawOption) iter.Seq2[*records.Linked, error] {
@@ -99,6 +101,13 @@ func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 		}
 		rng := rand.New(rand.NewPCG(seed, 0x6c696e6b))
 		roots, together := g.Schema(), rootsTogether(own.tables)
+		var d synth.Draw
+		for _, option := range opts {
+			option(&d)
+		}
+		if d.Unconstrained {
+			own.tables = unconstrained(own.tables)
+		}
 		var parts []records.Data
 		rows := 0
 		flush := func() bool {
@@ -134,4 +143,13 @@ func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 			flush()
 		}
 	}
+}
+
+// unconstrained returns the tables without the constraints of those below the root.
+func unconstrained(t records.Tables) records.Tables {
+	t.Constraints, t.Children = nil, slices.Clone(t.Children)
+	for i, c := range t.Children {
+		t.Children[i] = unconstrained(c)
+	}
+	return t
 }

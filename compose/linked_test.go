@@ -239,6 +239,36 @@ func TestDrawnTablesAreWhole(t *testing.T) {
 	}
 }
 
+// TestLinkedConstraints: rules that no row can obey end a draw. Without constraints the tables are
+// drawn, so that a generator that is paid for is of use.
+func TestLinkedConstraints(t *testing.T) {
+	d := shop(t)
+	d.Children[0].Constraints = []records.Constraint{records.Only("state", "a"),
+		records.Only("state", "b")}
+	aim := tables.AIM{Common: tables.Common{Nominal: 3000}, Rounds: 1}
+	p := must(compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(),
+		accountant.Budget{Epsilon: 3, Delta: 1e-6}))(t)
+	g := must(p.Fit(t.Context(), shopOf(t, customers(50, 1))))(t)
+	for range 2 {
+		for _, err := range compose.DrawTables(t.Context(), g, 4, 1) {
+			if err == nil {
+				t.Error("rows that obey no rule are drawn")
+			}
+		}
+		for _, err := range compose.DrawTables(t.Context(), g, 4, 1, synth.Unconstrained()) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		var file bytes.Buffer
+		if err := g.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		system := synth.Systems{compose.Systems(tables.Systems())[5]}
+		g = must(system.Load(&file))(t)
+	}
+}
+
 // TestLinkedUnderReplay replays whole fits on neighbours that differ in a customer without orders,
 // with as many as there may be, and with ten times as many, first, last and between others.
 func TestLinkedUnderReplay(t *testing.T) {

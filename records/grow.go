@@ -12,7 +12,8 @@ import (
 //
 // Every row belongs to a row of its parent's table, and a row has as many rows in a table as its
 // own column says. In a table in order, all first rows are drawn together, then all second rows.
-// Rows that do not obey the constraints of their table are drawn again, up to a thousand times.
+// Rows that do not obey the constraints of their table are drawn again, until a hundred rows have
+// been drawn for each row of a table, and 65,536 more.
 //
 // Errors: those of draw; *[param.Error] for rows of another schema, invalid tables, and a row that
 // cannot be drawn.
@@ -98,8 +99,12 @@ func (l *linker) grow(i int, draw func(*Nonzeros) (*Frame, error)) (*Frame, []in
 	return all.(*Frame).Take(place), up, nil
 }
 
-// mostDraws is how often a row is drawn until it obeys the constraints of its table.
-const mostDraws = 1000
+// A table's constraints may cost mostDraws draws for each row on average, and extraDraws more, since
+// the last of few rows may need many.
+const (
+	mostDraws  = 100
+	extraDraws = 1 << 16
+)
 
 // obeying draws rows that obey the constraints of their table.
 func (l *linker) obeying(n tableNode, at []int32, drawn *Frame, before []int32, position int,
@@ -109,12 +114,12 @@ func (l *linker) obeying(n tableNode, at []int32, drawn *Frame, before []int32, 
 		return nil, err
 	}
 	parts := []Data{tableFrame(n.full)}
-	rows, place := 0, make([]int32, len(at)) // where each row is among all that were drawn
+	kept, place := 0, make([]int32, len(at)) // where each row is among those that are kept
 	open := make([]int32, len(at))           // rows that are left to draw
 	for i := range open {
 		open[i] = int32(i)
 	}
-	for range mostDraws {
+	for draws := 0; draws <= mostDraws*len(at)+extraDraws; draws += len(open) {
 		var above, previous []int32
 		for _, row := range open {
 			above = append(above, at[row])
@@ -130,13 +135,16 @@ func (l *linker) obeying(n tableNode, at []int32, drawn *Frame, before []int32, 
 			return own, err
 		}
 		w := e.work(l.following(n, above, drawn, previous, position, own).copied())
-		var left []int32
+		var left, good []int32
 		for k, row := range open {
-			if place[row] = int32(rows + k); !e.row(w, k) {
+			if !e.row(w, k) {
 				left = append(left, row)
+				continue
 			}
+			place[row] = int32(kept + len(good))
+			good = append(good, int32(k))
 		}
-		parts, rows, open = append(parts, own), rows+own.Len(), left
+		parts, kept, open = append(parts, own.Take(good)), kept+len(good), left
 		if len(open) == 0 {
 			all, err := concatFrames(n.full, parts)
 			if err != nil {

@@ -42,7 +42,7 @@ type linkedTable struct {
 
 // Keyed are the rows of one table and their keys, one for each row.
 type Keyed struct {
-	Rows *Frame // of the table's Schema
+	Rows *Frame // of the table's Schema; nil for a root without columns, whose rows are its Keys
 	// Keys holds the key of each row. It may be nil for a table without a Key.
 	Keys []string
 	// Parents holds the keys of the rows that a row belongs to, from the root down to its parent.
@@ -323,8 +323,7 @@ func (l *Linked) Range(lo, hi int, b *device.Batch) { l.parts[0].frame.Range(lo,
 // the parent's table that each belongs to; parents is nil for the root. Tables are numbered in the
 // order of [Tables.Names].
 func (l *Linked) Table(i int) (rows *Frame, parents []int32) {
-	return l.parts[i].frame,
-		l.parts[i].up
+	return l.parts[i].frame, l.parts[i].up
 }
 
 // Seen returns the rows of a table below the root as [Tables.Seen] describes them, grouped by root

@@ -421,7 +421,7 @@ func TestRowsObeyConstraints(t *testing.T) {
 		}
 	}
 	d.Children[0].Constraints = append(d.Children[0].Constraints, records.Within("day", 98, 99))
-	if _, err := records.Grow(d, roots, draw); err == nil {
+	if _, err := records.Grow(d, roots.Slice(0, 1), draw); err == nil {
 		t.Error("rows that cannot be drawn are no error")
 	}
 	for name, c := range map[string]records.Constraint{"unique": records.Unique("day"),

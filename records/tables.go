@@ -234,8 +234,7 @@ func (t Tables) check(parent, depth, most int) error {
 		return k.Err()
 	}
 	k.OK(bare || t.Schema.kind == MixedTable && t.Schema.persons == 0, path("Schema"),
-		t.Schema.String(),
-		"a table's, without ByPerson")
+		t.Schema.String(), "a table's, without ByPerson")
 	k.OK(t.Key != "" || len(t.Children) == 0, path("Key"), "",
 		"a column, since rows belong to its rows")
 	if k.Err() != nil || parent < 0 {

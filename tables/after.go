@@ -15,6 +15,8 @@ import (
 // After returns the design of the same plan for rows whose first columns are known before a row is
 // drawn, such as the columns of the row's parent in another table. Only tables with at least one of
 // the other columns are measured, and a model draws the other columns given the first ones.
+//
+// Guarantee: that of AIM. Which tables are measured depends on the number of columns only.
 func (c AIM) After(columns int) synth.Design {
 	c.known = columns
 	return c

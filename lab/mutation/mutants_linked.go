@@ -75,8 +75,8 @@ func linkedMutants() []mutant {
 			Why: "rows are drawn from a distribution that lacks cells"},
 		{Name: "records/rows that break a rule are kept", In: "records",
 			Tests: at("records", "RowsObeyConstraints"),
-			Old:   "place[row] = int32(rows + k); !e.row(w, k) {",
-			New:   "place[row] = int32(rows + k); !e.row(w, 0) {",
+			Old:   "if !e.row(w, k) {\n\t\t\t\tleft",
+			New:   "if !e.row(w, 0) {\n\t\t\t\tleft",
 			Why:   "a rule that is declared does not hold in every row"},
 	}
 }

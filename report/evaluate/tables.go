@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -80,20 +79,23 @@ func ResampledTables(real *records.Linked, seed uint64) (s TableScores, err erro
 	return c.scores(got), nil
 }
 
-// tableCounts holds all tables of counts, by kind and name.
-type tableCounts [kindsOfCounts]map[string]pairCount
+// tableCounts holds all tables of counts, by kind, and by the numbers of the table and of one or two
+// columns.
+type tableCounts [kindsOfCounts]map[[3]int]pairCount
 
 // pairCount counts pairs of codes.
 type pairCount map[[2]int]float64
 
-func (t *tableCounts) add(kind int, name string, a, b int, n float64) {
+func (t *tableCounts) add(kind int, of [3]int, a, b int, n float64) {
 	if t[kind] == nil {
-		t[kind] = map[string]pairCount{}
+		t[kind] = map[[3]int]pairCount{}
 	}
-	if t[kind][name] == nil {
-		t[kind][name] = pairCount{}
+	counts := t[kind][of]
+	if counts == nil {
+		counts = pairCount{}
+		t[kind][of] = counts
 	}
-	t[kind][name][[2]int{a, b}] += n
+	counts[[2]int{a, b}] += n
 }
 
 // A tableCounter counts the rows of tables.
@@ -153,7 +155,7 @@ func (c *tableCounter) count(to *tableCounts, l *records.Linked, times []float64
 			c.row(to, i, rows, above, up, r, n)
 		}
 		for p, length := range lengths {
-			to.add(ofLengths, c.tables[i].Name, length, 0, weights[parent][p])
+			to.add(ofLengths, [3]int{i}, length, 0, weights[parent][p])
 		}
 	}
 }
@@ -164,25 +166,25 @@ func (c *tableCounter) row(to *tableCounts, i int, rows, above *records.Frame, u
 	first := r == 0 || up[r] != up[r-1]
 	last := r+1 == rows.Len() || up[r+1] != up[r]
 	for j, own := range c.codes[i] {
-		name := fmt.Sprint(i, " ", j)
+		of := [3]int{i, j}
 		v := own.code(rows, r)
-		to.add(ofColumns, name, v, 0, n)
+		to.add(ofColumns, of, v, 0, n)
 		for k, other := range c.codes[i][:j] {
-			to.add(ofPairs, fmt.Sprint(name, " ", k), v, other.code(rows, r), n)
+			to.add(ofPairs, [3]int{i, j, k}, v, other.code(rows, r), n)
 		}
 		for k, other := range c.codes[c.parents[i]] {
-			to.add(ofParents, fmt.Sprint(name, " ", k), v, other.code(above, int(up[r])), n)
+			to.add(ofParents, [3]int{i, j, k}, v, other.code(above, int(up[r])), n)
 		}
 		if !c.tables[i].Ordered {
 			continue
 		}
 		if first {
-			to.add(ofStarts, name, v, 0, n)
+			to.add(ofStarts, of, v, 0, n)
 		} else {
-			to.add(ofSteps, name, v, own.code(rows, r-1), n)
+			to.add(ofSteps, of, v, own.code(rows, r-1), n)
 		}
 		if last {
-			to.add(ofEnds, name, v, 0, n)
+			to.add(ofEnds, of, v, 0, n)
 		}
 	}
 }
@@ -191,8 +193,8 @@ func (c *tableCounter) row(to *tableCounts, i int, rows, above *records.Frame, u
 func (c *tableCounter) scores(got tableCounts) TableScores {
 	var mean [kindsOfCounts]float64
 	for kind, tables := range c.want {
-		for name, want := range tables {
-			mean[kind] += want.distance(got[kind][name]) / float64(len(tables))
+		for of, want := range tables {
+			mean[kind] += want.distance(got[kind][of]) / float64(len(tables))
 		}
 	}
 	return TableScores{mean[ofLengths], mean[ofColumns], mean[ofPairs], mean[ofParents],
