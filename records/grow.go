@@ -99,8 +99,8 @@ func (l *linker) grow(i int, draw func(*Nonzeros) (*Frame, error)) (*Frame, []in
 	return all.(*Frame).Take(place), up, nil
 }
 
-// A table's constraints may cost mostDraws draws for each row on average, and extraDraws more, since
-// the last of few rows may need many.
+// A table's constraints may cost mostDraws draws for each row on average, and extraDraws more,
+// since the last of few rows may need many.
 const (
 	mostDraws  = 100
 	extraDraws = 1 << 16

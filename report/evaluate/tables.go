@@ -79,8 +79,8 @@ func ResampledTables(real *records.Linked, seed uint64) (s TableScores, err erro
 	return c.scores(got), nil
 }
 
-// tableCounts holds all tables of counts, by kind, and by the numbers of the table and of one or two
-// columns.
+// tableCounts holds all tables of counts, by kind, and by the numbers of the table and of one or
+// two columns.
 type tableCounts [kindsOfCounts]map[[3]int]pairCount
 
 // pairCount counts pairs of codes.
