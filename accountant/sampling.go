@@ -44,13 +44,16 @@ func (s sampling) ofPublicSize() sampling {
 // Samplers describes in words how an event samples records, each way once.
 func Samplers(e Event) []string {
 	found := samplingOf(e).samplers
-	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerSubset, samplerTruncated},
+	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerCyclic, samplerSubset,
+		samplerTruncated},
 		func(name string) bool { return !slices.Contains(found, name) })
 }
 
 const (
-	samplerNone      = "all records (no sampling)"
-	samplerPoisson   = "Poisson: each record independently with the stated probability"
+	samplerNone    = "all records (no sampling)"
+	samplerPoisson = "Poisson: each record independently with the stated probability"
+	samplerCyclic  = "cyclic Poisson: in one step of each round, which is drawn once, " +
+		"each record independently with the stated probability"
 	samplerSubset    = "without replacement: a fresh uniform subset of public size each time"
 	samplerTruncated = "truncated Poisson: independent inclusion, " +
 		"then a random cut to a public maximum"

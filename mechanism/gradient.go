@@ -59,16 +59,21 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if err := spec.check(); err != nil {
 		return g.a.refuse("%v", err)
 	}
-	grid, std := g.a.terms.gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
-	if !isPowerOfTwo(grid) {
+	grid, fine, std := g.a.gridOf(spec)
+	if !isPowerOfTwo(fine) {
 		return g.a.refuse("a sensitivity of %v: too small or too large for a grid", spec.Sensitivity)
 	}
-	l, err := g.a.normal(std, grid)
+	l, err := g.a.normal(std, fine)
 	if err != nil {
 		return g.a.refuse("%v", err)
 	}
-	if err := g.charge(1 / spec.NoiseMultiplier); err != nil {
+	if err := g.deduct(1 / spec.NoiseMultiplier); err != nil {
 		return err
+	}
+	if b := g.a.band; b != nil {
+		if err := b.begin(g, spec); err != nil {
+			return err
+		}
 	}
 	if spec.Sum == nil {
 		g.a.note(ledger.ExactNoise)
@@ -81,6 +86,17 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	}
 	job.run(spec.Workers, sink)
 	return nil
+}
+
+// gridOf returns the grid of a sum, the grid of its fresh noise, and the standard deviation of this
+// noise. The two grids differ if noise is correlated: see band.
+func (a *Allowance) gridOf(spec Gradient) (grid, fine, std float64) {
+	if a.band != nil {
+		grid, std = a.band.noise(a.terms, spec)
+		return grid, math.Ldexp(grid, -bandBits), std
+	}
+	grid, std = a.terms.gradientNoise(spec.Sensitivity, spec.NoiseMultiplier, spec.dim())
+	return grid, grid, std
 }
 
 // dim returns the number of coordinates.

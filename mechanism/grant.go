@@ -9,8 +9,9 @@ import (
 // for every draw that the event does not cover. Examples are releases whose squared effects exceed
 // the event's Gaussian, a second sample, and another mechanism.
 type Grant struct {
-	a    *Allowance
-	step uint64
+	a      *Allowance
+	step   uint64
+	ofBand int // number of the step within its band, from 1; 0 for none
 
 	mu      sync.Mutex
 	used    float64 // Σ effect² of releases so far
@@ -28,6 +29,13 @@ const (
 
 // charge deducts an effect from the event's Gaussian before anything is drawn.
 func (g *Grant) charge(effect float64) error {
+	if g.a.band != nil {
+		return g.a.refuse("the event covers one gradient for each step, and nothing else")
+	}
+	return g.deduct(effect)
+}
+
+func (g *Grant) deduct(effect float64) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.a.terms

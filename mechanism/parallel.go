@@ -28,6 +28,7 @@ type parallel struct {
 
 	spec          Gradient
 	normal        *sampler.Normal
+	band          *band // nil if noise is independent
 	grid, inverse float64
 	sink          func(offset int, noisy []float64)
 	wait          sync.WaitGroup
@@ -45,7 +46,7 @@ func (a *Allowance) parallel(spec Gradient, l *sampler.Normal, grid float64) *pa
 		a.chunks = newParallel(sampler.Fastest())
 	}
 	p := a.chunks
-	p.spec, p.normal, p.grid, p.inverse = spec, l, grid, 1/grid
+	p.spec, p.normal, p.band, p.grid, p.inverse = spec, l, a.band, grid, 1/grid
 	for chunks := (spec.dim() + chunk - 1) / chunk; len(p.lanes) < chunks; {
 		p.lanes = append(p.lanes, a.run.source.Stream(entropy.Chunked, a.id, uint32(len(p.lanes))))
 	}
@@ -127,6 +128,9 @@ func (w *worker) fill(i int) {
 	for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
 		noisy := w.noisy[:min(block, hi-lo)]
 		w.drawSteps(p.normal, noisy)
+		if p.band != nil {
+			p.band.correlate(noisy, lo)
+		}
 		p.add(noisy, lo)
 		p.sink(lo, noisy)
 	}

@@ -112,7 +112,7 @@ func (r *Run) allowance(purpose string, e accountant.Event,
 	defer r.mu.Unlock()
 	r.lanes++
 	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation()),
-		reservation: res, id: r.lanes}
+		reservation: res, id: r.lanes, band: newBand(e)}
 }
 
 func (r *Run) nextStep() uint64 {
@@ -144,6 +144,7 @@ type Allowance struct {
 	terms       terms
 	reservation *ledger.Reservation
 	id          uint64
+	band        *band                          // nil if noise is independent
 	guard       func(spend func() error) error // called for every use; may be nil
 	refuses     func() error                   // called before anything is drawn; may be nil
 
@@ -158,11 +159,15 @@ type Allowance struct {
 	noted []ledger.NoiseClass
 }
 
-// Next takes one use on the ledger and then returns the grant for its draws.
+// Next takes one use on the ledger and then returns the grant for its draws. For the event
+// accountant.BandedSum a use is a round, and Next returns one grant for each of its steps.
 //
 // Errors: ledger.ErrReservationExhausted after the last use; the errors of the function that
 // was passed to Guard.
 func (a *Allowance) Next() (*Grant, error) {
+	if a.band != nil {
+		return a.band.next(a)
+	}
 	if err := a.take(); err != nil {
 		return nil, err
 	}
@@ -193,7 +198,12 @@ func (a *Allowance) spend() error {
 }
 
 // Remaining returns how many grants the allowance still holds.
-func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
+func (a *Allowance) Remaining() int {
+	if a.band != nil {
+		return a.band.remaining(a.reservation.Remaining())
+	}
+	return a.reservation.Remaining()
+}
 
 // On reports whether the allowance was reserved on this ledger. Code that takes both an allowance
 // and a ledger has to ask: the same event on a ledger with another relation needs other noise.
@@ -201,7 +211,7 @@ func (a *Allowance) Remaining() int { return a.reservation.Remaining() }
 // Guarantee: nothing is drawn or reserved.
 func (a *Allowance) On(l *ledger.Ledger) bool { return l != nil && a.run.ledger == l }
 
-// Event returns the event of each grant.
+// Event returns the event of each use.
 func (a *Allowance) Event() accountant.Event { return a.event }
 
 // stream returns the allowance's stream for all noise except the noise of gradients; the caller

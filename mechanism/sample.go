@@ -9,7 +9,7 @@ import (
 
 // PoissonSample draws the event's Poisson sample of the rows [0,n): every row is in it
 // independently with exactly the event's sampling probability. It appends the rows to index, in
-// increasing order. For each row it appends one uniform key to keys, for per-example randomness of
+// increasing order. For the event accountant.BandedSum only rows of the step's group are. For each row it appends one uniform key to keys, for per-example randomness of
 // models. A key depends only on the run, the step and the row, not on other rows.
 //
 // Guarantee: the sample is private, and so is its length.
@@ -18,7 +18,11 @@ import (
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
-	if !g.takeSample(samplePoisson) {
+	kind := samplePoisson
+	if g.a.band != nil {
+		kind = sampleCyclic
+	}
+	if !g.takeSample(kind) {
 		return index, keys
 	}
 	before, of := len(index), n
@@ -27,6 +31,9 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 		index = sampler.PoissonRows(n, g.a.terms.probability, g.a.samples(), index)
 	} else {
 		index = g.a.coupled(g.step, n, index)
+	}
+	if g.a.band != nil {
+		index = index[:before+len(g.a.band.choose(g, index[before:]))]
 	}
 	keys = g.a.rowKeys(g.step, index[before:], keys)
 	g.tellSample(g.a.terms.probability, of, index[before:])

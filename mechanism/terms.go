@@ -8,6 +8,7 @@ type sampling int
 const (
 	sampleNone sampling = iota
 	samplePoisson
+	sampleCyclic
 	sampleSubset
 )
 
@@ -30,6 +31,9 @@ func termsOf(e accountant.Event) terms {
 		return t
 	case accountant.SampledSum:
 		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson,
+			probability: e.Probability, opposite: true}
+	case accountant.BandedSum:
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: sampleCyclic,
 			probability: e.Probability, opposite: true}
 	case accountant.SampledWithoutReplacement:
 		t := inner(e.Event)

@@ -22,7 +22,18 @@ type Config struct {
 	// SamplingProbability is q, the probability with which each record joins a step's batch,
 	// independently of all other records.
 	SamplingProbability float64
-	// Steps is the number of steps that are reserved and taken.
+	// Bands correlates the noise of each step with the noise of the Bands−1 steps before, so that much
+	// of it cancels over the steps. Every record is assigned at random to one of Bands groups, which
+	// take turns: a step samples from one group, with Bands times the SamplingProbability. 0 and 1
+	// mean independent noise. The noise costs memory for Bands−1 gradients. More bands need less noise
+	// in the sum of all steps, but a larger part of each group is sampled, which makes a step dearer.
+	// So bands help most where ε is large and batches are small: compare a few numbers.
+	//
+	// Clip must be nil, a Normalize, or Groups with a List. A loop that is resumed begins with a new
+	// band: the rest of the Bands steps in which it was interrupted is lost.
+	Bands int
+	// Steps is the number of steps that are reserved and taken. The ledger counts Bands steps as one
+	// use, and reserves the last use whole.
 	Steps int
 	// NoiseMultiplier is the noise's standard deviation divided by the L2 sensitivity of the clipped
 	// sum under the ledger's relation: ClipNorm under add-or-remove-one, twice that under replace-one.
@@ -74,6 +85,7 @@ func (c Config) check() *checker {
 		c.SamplingProbability <= 1, "SamplingProbability", c.SamplingProbability,
 		"a probability in (0, 1]")
 	k.ok(c.Steps > 0, "Steps", c.Steps, "a positive integer")
+	c.checkBands(k)
 	c.Optimizer.check(k)
 	k.ok(c.NominalBatch >= 0 &&
 		!math.IsInf(c.NominalBatch, 0), "NominalBatch", c.NominalBatch,
@@ -99,7 +111,8 @@ func (c Config) checkClip(k *checker) {
 	}
 }
 
-// Event returns the event of one step. All releases from one Poisson batch are one event.
+// Event returns the event of one use: of one step, or of Bands steps. All releases from one Poisson
+// batch are one event.
 //
 // Under AddOrRemoveOne, with multipliers σ₁, σ₂, … on the same batch, the event is the sampled
 // Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2). Given the values released so far, each release is a
@@ -126,6 +139,9 @@ func (c Config) checkClip(k *checker) {
 // replace-one sensitivity only, which the presence of a record does not exceed. The cheaper event
 // counts.
 func (c Config) Event(r accountant.Relation) accountant.Event {
+	if c.Bands > 1 {
+		return c.banded(r)
+	}
 	own := c.clip().multipliers(false)
 	general := accountant.PoissonSampled{Probability: c.SamplingProbability,
 		Event: accountant.Gaussian{NoiseMultiplier: joint(own, c.NoiseMultiplier)}}
@@ -183,7 +199,7 @@ func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 	sigma, _, err := accountant.CalibrateNoise(b, func(sigma float64) accountant.Event {
 		trial := c
 		trial.NoiseMultiplier = sigma
-		return accountant.Repeated{Event: trial.Event(b.Relation), Count: c.Steps}
+		return accountant.Repeated{Event: trial.Event(b.Relation), Count: c.uses()}
 	})
 	if err != nil {
 		return Config{}, fmt.Errorf("sgd: calibrating the noise multiplier: %w", err)

@@ -132,7 +132,7 @@ func (t *Trainer) validate() error {
 		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
 			"sgd.WithAllowance", "another event", "an allowance of the configuration's event")
 		k.OK(a.On(t.ledger), "sgd.WithAllowance", "of another ledger", "an allowance on New's ledger")
-		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
+		k.OK(t.left() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
 			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
 	}
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
@@ -216,7 +216,7 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			yield(Step{}, err)
 			return
 		}
-		for t.allowance.Remaining() > 0 {
+		for t.left() > 0 {
 			step, err := t.step(ctx, data)
 			if err == nil && records.Failed(data) {
 				step, err = Step{}, errData
@@ -252,7 +252,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		}
 	}
 	if t.allowance != nil {
-		if t.allowance.Remaining() == 0 {
+		if t.left() == 0 {
 			return ledger.ErrReservationExhausted
 		}
 		return nil
@@ -262,7 +262,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 
 func (t *Trainer) reserve(ctx context.Context) error {
 	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation),
-		t.cfg.Steps)
+		t.cfg.uses())
 	t.allowance = allowance
 	return err
 }
@@ -273,7 +273,14 @@ func (t *Trainer) Spent() int {
 	if t.allowance == nil {
 		return 0
 	}
-	return t.cfg.Steps - t.allowance.Remaining()
+	return t.cfg.Steps - t.left()
+}
+
+// left returns the number of steps that are left. The last use may cover more steps than the
+// configuration has.
+func (t *Trainer) left() int {
+	surplus := t.cfg.uses()*max(t.cfg.Bands, 1) - t.cfg.Steps
+	return max(t.allowance.Remaining()-surplus, 0)
 }
 
 // step takes one step of training: it spends a use of the allowance, draws the sample and the

@@ -27,6 +27,7 @@ const (
 	Sampler                    // Poisson sampling
 	Include                    // whether a sample includes a row, if a test couples neighbours
 	RowKey                     // keys of examples, which models get
+	Group                      // groups of rows that are sampled in turn
 )
 
 // Source is the key of one run.
