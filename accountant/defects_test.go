@@ -48,6 +48,7 @@ func everyEvent() map[string]struct {
 		{SampledWithoutReplacement{1000, 20, Gaussian{1}}, ReplaceOne},
 		{TruncatedPoisson{0.01, 10000, 110, 1.5}, AddOrRemoveOne},
 		{SameBatch{[]float64{2, 3}}, AddOrRemoveOne}, {SampledSum{0.1, 1}, ReplaceOne},
+		{BandedSum{0.1, 1, []float64{1, 0.5}}, ReplaceOne},
 		{GaussianMixture{2, []float64{0, 1, 2}, []float64{0.9, 0.08, 0.02}}, AddOrRemoveOne},
 		{Repeated{Gaussian{5}, 2}, AddOrRemoveOne},
 		{Composed{[]Event{Gaussian{5}, Laplace{9}}}, AddOrRemoveOne},

@@ -93,6 +93,8 @@ func trainings() []trainingCase {
 	}
 	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 0.5},
 		{Blocks: []int{1}, ClipNorm: 0.1}}}
+	bands := fixed
+	bands.Bands, bands.SamplingProbability, bands.Steps = 2, 0.4, 5
 	small := fixed
 	small.MicroBatch = 2
 	vae := func(v models.Visible) func() (models.Network, error) {
@@ -102,6 +104,7 @@ func trainings() []trainingCase {
 	}
 	return []trainingCase{
 		{"VAE", records.Binary(6), fixed, vae(models.Visible{Dim: 6})},
+		{"VAE with correlated noise", records.Binary(6), bands, vae(models.Visible{Dim: 6})},
 		{"VAE in micro-batches", records.BinaryImage(2, 3), small, vae(models.Visible{Dim: 6})},
 		{"Gaussian VAE", records.Interval(4, -1, 1), fixed,
 			vae(models.Visible{Dim: 4, Likelihood: models.GaussianUnit})},

@@ -1,0 +1,164 @@
+package sgd_test
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+func inBands(bands, steps int) sgd.Config {
+	cfg := with(nil, 0.2, steps)
+	cfg.Bands = bands
+	return cfg
+}
+
+// TestBandsOnTheLedger: a run takes exactly its steps, and the ledger holds the rounds that they
+// begin. The noise is scaled for everything that a record adds in one participation.
+func TestBandsOnTheLedger(t *testing.T) {
+	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
+		accountant.ReplaceOne: 2} {
+		cfg, b := inBands(4, 10), budget(1e4)
+		b.Relation = r
+		l := ledger.New(b)
+		trainer, err := sgd.New(cfg, newCentre(3), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, taken := &recorder{seed: 1}, 0
+		for step, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 3, 0)) {
+			if taken++; err != nil || step.Number != taken || trainer.Spent() != taken {
+				t.Fatalf("step %d after %d: %v", step.Number, taken, err)
+			}
+		}
+		event := cfg.Event(r).(accountant.BandedSum)
+		if e := l.Entries()[0]; taken != 10 || e.Reserved != 3 || e.Spent != 3 ||
+			!accountant.EqualEvents(e.Event, event) {
+			t.Errorf("%v: %d steps, ledger %v; want 10 steps in 3 rounds", r, taken, e)
+		}
+		square := 0.0
+		for _, c := range event.Band {
+			square += c * c
+		}
+		want := 1.2 * factor * 0.7 * math.Sqrt(square)
+		if len(event.Band) != 4 || event.Probability != 0.8 || event.NoiseMultiplier != 1.2*factor {
+			t.Errorf("%v: event %+v", r, event)
+		}
+		for _, rel := range s.releases {
+			if got := rel.Std[0]; got < want || got > want*1.0001 {
+				t.Errorf("%v: fresh noise of standard deviation %v, want %v", r, got, want)
+			}
+		}
+	}
+}
+
+// TestBandsCancel: the sum of the noise of all steps is a fraction of that of independent noise at
+// equal privacy. Ratios of the two deviations in 4,000 coordinates vary by 1 %.
+func TestBandsCancel(t *testing.T) {
+	sums := func(bands int) float64 {
+		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 64, Bands: bands,
+			Optimizer: sgd.SGD(1), NominalBatch: 1}.Calibrate(budget(8))
+		if err != nil {
+			t.Fatal(err)
+		}
+		net := newCentre(4000)
+		trainer, err := sgd.New(cfg, net, ledger.New(budget(8)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range trainer.Steps(t.Context(), table(t, 0, 4000, 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		square := 0.0
+		for _, x := range net.Params().Flat.Data {
+			square += float64(x) * float64(x)
+		}
+		return math.Sqrt(square)
+	}
+	if ratio := sums(16) / sums(1); ratio > 0.6 {
+		t.Errorf("the noise of 64 steps with 16 bands is %v of independent noise, want at most 0.6", ratio)
+	}
+}
+
+// TestResumedBands: a loop that is resumed from a saved ledger takes whole rounds, with new groups
+// and without the noise of the first part.
+func TestResumedBands(t *testing.T) {
+	data, l, cfg := table(t, 30, 3, 1), ledger.New(budget(1e4)), inBands(4, 10)
+	first, err := sgd.New(cfg, newCentre(3), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for step, err := range first.Steps(t.Context(), data) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step.Number == 5 {
+			break
+		}
+	}
+	saved, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ledger.Unmarshal(saved)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := mechanism.Begin(t.Context(), again).Resume("DP-SGD step", cfg.Event(again.Relation()))
+	if err != nil || left.Remaining() != 4 {
+		t.Fatal(left, err)
+	}
+	second, err := sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int
+	for step, err := range second.Steps(t.Context(), data) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, step.Number)
+	}
+	if !slices.Equal(numbers, []int{9, 10}) {
+		t.Errorf("steps %v after a loop that ended in its second round, want 9 and 10", numbers)
+	}
+}
+
+// TestBandsThatCannotBe names what bands do not go with.
+func TestBandsThatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		change func(*sgd.Config)
+		want   string
+	}{
+		{func(c *sgd.Config) { c.Bands = -1 }, "Bands"},
+		{func(c *sgd.Config) { c.Bands = 11 }, "Bands"},
+		{func(c *sgd.Config) { c.Bands, c.SamplingProbability = 8, 0.13 }, "Bands"},
+		{func(c *sgd.Config) { c.Bands, c.Steps, c.SamplingProbability = 257, 1000, 1e-4 }, "Bands"},
+		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, policies()["dpnorm"] }, "Clip"},
+		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, policies()["quantile"] }, "Clip"},
+		{func(c *sgd.Config) { c.ClipNorm, c.Clip = 0, sgd.Groups{} }, "Clip"},
+	} {
+		cfg := inBands(4, 10)
+		c.change(&cfg)
+		if err := cfg.Validate(); err == nil || !slices.Contains(paths(err), "sgd.Config."+c.want) {
+			t.Errorf("%+v: got %v, want a mistake in %s", cfg, err, c.want)
+		}
+	}
+	for _, clip := range []sgd.Clip{nil, sgd.Normalize{}, sgd.Groups{List: []sgd.Group{{Blocks: []int{0},
+		ClipNorm: 1}}}} {
+		cfg := inBands(4, 10)
+		if cfg.Clip = clip; clip != nil {
+			cfg.ClipNorm = 0
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("%T: %v", clip, err)
+		}
+	}
+}
