@@ -162,6 +162,7 @@ func (c Labels) check(k *param.Checker) {
 	k.OK(c.Nominal >= 0, "compose.Labels.Nominal", c.Nominal, "a public number of records")
 	k.OK(c.Train.NominalBatch > 0, "compose.Labels.Nominal", c.Nominal,
 		"an approximate public number of records, or Train.NominalBatch")
+	k.OK(c.Train.Bands <= 1, "sgd.Config.Bands", c.Train.Bands, "0: the noise of steps is independent")
 	k.OK(c.Tries > 0 && c.Tries <= mostTries, "compose.Labels.Tries", c.Tries,
 		fmt.Sprintf("a positive number up to %d, or 0 for the default", mostTries))
 	train := c.Train

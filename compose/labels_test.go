@@ -334,11 +334,12 @@ func TestLabelsRefusals(t *testing.T) {
 		"another relation": func(c *compose.Labels) {
 			c.Of = plan(numbers, accountant.ReplaceOne)
 		},
-		"no nominal size": func(c *compose.Labels) { c.Nominal = 0 },
-		"no features":     func(c *compose.Labels) { c.Features = nil },
-		"a share of all":  func(c *compose.Labels) { c.Share = 1 },
-		"a margin":        func(c *compose.Labels) { c.Margin = 1 },
-		"tries":           func(c *compose.Labels) { c.Tries = -1 },
+		"no nominal size":  func(c *compose.Labels) { c.Nominal = 0 },
+		"no features":      func(c *compose.Labels) { c.Features = nil },
+		"a share of all":   func(c *compose.Labels) { c.Share = 1 },
+		"a margin":         func(c *compose.Labels) { c.Margin = 1 },
+		"tries":            func(c *compose.Labels) { c.Tries = -1 },
+		"correlated noise": func(c *compose.Labels) { c.Train.Bands = 2 },
 		"features that no file holds": func(c *compose.Labels) {
 			c.Features = struct{ rff.RBF }{rff.RBF{Dim: 4, Bandwidth: 1}}
 		},

@@ -48,3 +48,13 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 		t.Errorf("a plan with huge networks: got %v, want an error", err)
 	}
 }
+
+// TestTrainingInBandsIsRefused: a plan counts steps, and the ledger would count rounds of them.
+func TestTrainingInBandsIsRefused(t *testing.T) {
+	c := small(records.Binary(6), accountant.AddOrRemoveOne)
+	c.Train.Bands = 2
+	var wrong *param.Error
+	if _, err := c.Plan(); !errors.As(err, &wrong) || wrong.Path != "sgd.Config.Bands" {
+		t.Errorf("got %v, want a mistake in sgd.Config.Bands", err)
+	}
+}

@@ -120,6 +120,7 @@ func (c Config) validateNumbers(k *param.Checker) {
 	k.OK(c.GeneratorBatch > 1 && c.GeneratorBatch <= maxBatch, "gan.Config.GeneratorBatch",
 		c.GeneratorBatch, "a number from 2 to 2^20, or zero for the default")
 	k.OK(c.Average >= 0 && c.Average < 1, "gan.Config.Average", c.Average, "a decay in [0, 1)")
+	k.OK(c.Train.Bands <= 1, "sgd.Config.Bands", c.Train.Bands, "0: a critic's noise is independent")
 	k.OK(c.WarmSteps >= 0, "gan.Config.WarmSteps", c.WarmSteps, "a number of steps, zero or more")
 	if c.Train.Optimizer != (sgd.Optimizer{}) {
 		k.Add(c.GeneratorOptimizer.Validate())

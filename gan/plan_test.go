@@ -170,7 +170,8 @@ func TestMistakesComeTogether(t *testing.T) {
 			c.Train.ClipNorm, c.Public = 0, public(t, c.Schema, 9, 99)
 			c.Clipping = gan.Clipping{Adaptive: true, Batch: math.MaxInt}
 		},
-		"too dear": func(c *gan.Config) { c.Train.NoiseMultiplier = 0.1 },
+		"correlated noise": func(c *gan.Config) { c.Train.Bands = 2 },
+		"too dear":         func(c *gan.Config) { c.Train.NoiseMultiplier = 0.1 },
 	} {
 		c := small(records.Interval(5, 0, 1), 0)
 		change(&c)

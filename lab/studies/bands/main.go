@@ -39,6 +39,7 @@ func run(ctx context.Context, args []string) error {
 	hidden := f.Int("hidden", 128, "hidden units")
 	runs := f.Int("runs", 3, "runs for each setting, with starting weights of their own")
 	momentum := f.Float64("momentum", 0.9, "momentum")
+	adam := f.Bool("adam", false, "Adam instead of gradient descent with momentum")
 	f.Var(&rates, "learning-rates", "learning rates, a list")
 	f.Var(&bands, "bands", "numbers of bands, a list; 1 is independent noise")
 	program.BudgetFlags(f, &budget, 8, 1e-5)
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 		for _, rate := range rates.or(1) {
 			cfg, err := sgd.Config{ClipNorm: *clip, SamplingProbability: *batch / float64(*n),
 				Steps: *steps, Bands: int(b), NominalBatch: *batch,
-				Optimizer: sgd.Momentum(rate, *momentum)}.Calibrate(budget)
+				Optimizer: optimizer(*adam, rate, *momentum)}.Calibrate(budget)
 			if err != nil {
 				return err
 			}
@@ -116,4 +117,11 @@ func moments(x []float64) (mean, spread float64) {
 		spread += (v - mean) * (v - mean) / float64(max(len(x)-1, 1))
 	}
 	return mean, math.Sqrt(spread)
+}
+
+func optimizer(adam bool, rate, momentum float64) sgd.Optimizer {
+	if adam {
+		return sgd.AdamWith(rate, momentum, 0.999, 1e-8)
+	}
+	return sgd.Momentum(rate, momentum)
 }
