@@ -1,0 +1,124 @@
+package privacytest
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+func gaussianDown(mu float64) func(float64) float64 {
+	return func(r float64) float64 {
+		return distuv.UnitNormal.CDF(distuv.UnitNormal.Quantile(r) - mu)
+	}
+}
+
+// TestPossibleTails: independent canaries under μ-Gaussian privacy have a binomial number of right
+// guesses with probability Φ(μ/2). No tail of it is called impossible, for any number of guesses.
+func TestPossibleTails(t *testing.T) {
+	for _, m := range []int{1, 2, 3, 10, 100, 1000, 5000} {
+		for _, mu := range []float64{0, 0.1, 0.5, 1, 2, 4} {
+			for _, g := range []int{m, (m + 1) / 2} {
+				p := distuv.UnitNormal.CDF(mu / 2)
+				for c := 0; c <= g; c += 1 + g/50 {
+					tail := binomialAtLeast(c, g, p)
+					if tail > 1e-200 && !possible(m, g, c, tail*(1-1e-9), gaussianDown(mu)) {
+						t.Errorf("m = %d, μ = %v: %d of %d right guesses have probability %v, called impossible",
+							m, mu, c, g, tail)
+					}
+				}
+			}
+		}
+	}
+	// The most confident thousand guesses of an ideal audit of ε = 8.
+	if mu := gaussianBound(20000, 1000, 996, 1e-3); !(mu > 1.05 && mu < 1.666) {
+		t.Errorf("μ ≥ %v, want more than 1.05 and less than the true 1.666", mu)
+	}
+}
+
+// TestPossibleOfPureMechanisms: under pure ε the bound is at least that of the binomial
+// distribution, which is attained.
+func TestPossibleOfPureMechanisms(t *testing.T) {
+	for _, eps := range []float64{0.1, 1, 3} {
+		down, err := curve(accountant.Pure{Epsilon: eps}, accountant.AddOrRemoveOne)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range []int{1, 7, 200} {
+			p := 1 / (1 + math.Exp(-eps))
+			for c := range m + 1 {
+				if tail := binomialAtLeast(c, m, p); !possible(m, m, c, tail*(1-1e-9), down) {
+					t.Errorf("ε = %v: %d of %d right guesses have probability %v, called impossible", eps, c, m,
+						tail)
+				}
+			}
+			if possible(m, m, m, min(1, 1.3*math.Pow(p, float64(m))), down) && m < 10 && eps < 3 {
+				t.Errorf("ε = %v: %d of %d right guesses may have 1.3 times their probability", eps, m, m)
+			}
+		}
+	}
+}
+
+// TestOneRunAuditOfCurves: an audit of Gaussian noise shows a quarter of its ε, and nine tenths of it
+// if scores are known to be independent. It does not refute the event, and refutes a third of the
+// noise. Each of these fails with probability 1e-5 or less.
+func TestOneRunAuditOfCurves(t *testing.T) {
+	const m, delta, eps = 20000, 1e-5, 8
+	sigma, _, err := accountant.CalibrateNoise(accountant.Budget{Epsilon: eps, Delta: delta},
+		func(z float64) accountant.Event { return accountant.Gaussian{NoiseMultiplier: z} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	audit := func(std float64, guesses int) Audit {
+		return OneRun{Canaries: m, Guesses: guesses, Delta: delta, FalseAlarm: 1e-6,
+			Event: accountant.Gaussian{NoiseMultiplier: sigma},
+			Train: func(planted []bool) ([]float64, error) {
+				scores := make([]float64, m)
+				for i := range scores {
+					scores[i] = std * rng.NormFloat64()
+					if planted[i] {
+						scores[i]++
+					}
+				}
+				return scores, nil
+			}}.Audit(t)
+	}
+	honest, wrong := audit(sigma, m/20), audit(sigma/3, m/3)
+	t.Logf("%v; with a third of the noise: %v", honest, wrong)
+	if honest.Refuted || honest.Gaussian > eps || honest.Gaussian < 2 ||
+		honest.Independent > eps || honest.Independent < 0.9*eps {
+		t.Errorf("ε = %v: %+v", eps, honest)
+	}
+	if !wrong.Refuted || wrong.Independent < 2*eps {
+		t.Errorf("a third of the noise is not refuted: %+v", wrong)
+	}
+}
+
+// TestFalseAlarmsOfCurves: the curve of an event is refuted in at most the stated fraction of runs.
+// Of 400 runs at 5 %, more than 44 are refuted with probability 1e-6.
+func TestFalseAlarmsOfCurves(t *testing.T) {
+	rng, refuted := rand.New(rand.NewPCG(4, 4)), 0
+	for range 400 {
+		a := OneRun{Canaries: 60, Delta: 1e-5, FalseAlarm: 0.05,
+			Event: accountant.Gaussian{NoiseMultiplier: 1},
+			Train: func(planted []bool) ([]float64, error) {
+				scores := make([]float64, 60)
+				for i := range scores {
+					if scores[i] = rng.NormFloat64(); planted[i] {
+						scores[i]++
+					}
+				}
+				return scores, nil
+			}}.Audit(t)
+		if a.Refuted {
+			refuted++
+		}
+	}
+	if refuted > 44 {
+		t.Errorf("%d of 400 runs are refuted, want about 20 or fewer", refuted)
+	}
+}
