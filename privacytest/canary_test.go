@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -477,66 +478,113 @@ func TestCanaryAuditFindsALyingNetwork(t *testing.T) {
 
 // TestOneRunAuditOfWholeFits plants many canaries in different directions and trains once.
 func TestOneRunAuditOfWholeFits(t *testing.T) {
-	canaries := 300
+	many, some := 300, 300
 	if auditing() {
-		canaries = 3000
+		many, some = 20000, 3000
 	}
-	classes := make([]string, canaries)
-	for i := range classes {
-		classes[i] = strconv.Itoa(i)
-	}
-	flat := records.Interval(canaries, 0, 1)
-	one := records.Interval(1, 0, 1).WithLabels(classes...)
+	flat := records.Interval(some, 0, 1)
+	one := records.Interval(1, 0, 1).WithLabels(numbered(many)...)
 	for _, c := range []struct {
-		name   string
-		system system
-		plant  func(planted []bool) records.Data
-		scores func(released []float64) []float64
+		name     string
+		canaries int
+		system   system
+		plant    func(planted []bool) records.Data
+		scores   func(released []float64) []float64
 	}{
 		// Each record has a different class and moves that class's bias. The biases are the last
 		// parameters.
-		{"classifier", system{data: filled(t, one), plan: classifier(one)},
+		{"classifier", many, system{data: filled(t, one), plan: classifier(one)},
 			func(planted []bool) records.Data { return distinct(t, one, planted) },
-			func(released []float64) []float64 { return released[len(released)-canaries:] }},
-		// Each record has a different coordinate and moves that coordinate of the sums.
-		{"k-means", system{data: filled(t, flat), plan: centres(flat, 1)},
+			func(released []float64) []float64 { return released[len(released)-many:] }},
+		// Each record is the only one of its class and moves the class's count and sums.
+		{"DP-MERF", many, system{data: filled(t, one), plan: embeddings(one)},
+			func(planted []bool) records.Data { return distinct(t, one, planted) },
+			func(released []float64) []float64 { return classSums(released, many) }},
+		// Each record moves a different coordinate of the sums.
+		{"k-means", some, system{data: filled(t, flat), plan: centres(flat, 1)},
 			func(planted []bool) records.Data { return distinct(t, flat, planted) },
 			func(released []float64) []float64 {
-				scores := make([]float64, canaries)
-				for i, v := range released[len(released)-2*canaries:] {
-					scores[i%canaries] += v
+				scores := make([]float64, some)
+				for i, v := range released[len(released)-2*some:] {
+					scores[i%some] += v
 				}
 				return scores
 			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			audit := func(spent float64) privacytest.Audit {
+			audit := func(spent float64, guesses int) privacytest.Audit {
 				_, run, err := c.system.plan(accountant.Budget{Epsilon: spent, Delta: oneRunDelta})
 				if err != nil {
 					t.Fatal(err)
 				}
-				return privacytest.OneRun{
-					Canaries: canaries, Guesses: canaries * 3 / 10, Delta: oneRunDelta, FalseAlarm: auditAlarm,
+				event, _, err := c.system.plan(accountant.Budget{Epsilon: oneRunClaim, Delta: oneRunDelta})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return privacytest.OneRun{Canaries: c.canaries, Guesses: guesses, Delta: oneRunDelta,
+					FalseAlarm: oneRunAlarm, Event: event,
 					Train: func(planted []bool) ([]float64, error) {
 						released, err := run(c.plant(planted))
 						return c.scores(released), err
 					},
 				}.Audit(t)
 			}
-			const claimed = 8
-			honest, wrong := audit(claimed), audit(500)
-			t.Logf("spent %v: %v; spent 500: %v", claimed, honest, wrong)
-			if honest.Epsilon > claimed {
-				t.Errorf("claimed ε = %v, but %v", claimed, honest)
+			honest, wrong := audit(oneRunClaim, c.canaries/20), audit(500, c.canaries/2)
+			t.Logf("spent %v: %v; spent 500: %v", oneRunClaim, honest, wrong)
+			if honest.Epsilon > oneRunClaim || honest.Refuted {
+				t.Errorf("claimed ε = %v, but %+v", oneRunClaim, honest)
 			}
 			if wrong.Epsilon < 0.7 { // five wrong guesses among ninety; even one is very unlikely
 				t.Errorf("a run that spends ε = 500 shows only %v", wrong)
+			}
+			if auditing() && c.canaries == many && !wrong.Refuted {
+				t.Errorf("the claimed event is not refuted by a run that spends ε = 500: %v", wrong)
 			}
 		})
 	}
 }
 
-const oneRunDelta = 1e-12
+// numbered returns the names of n classes.
+func numbered(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
+
+// classSums returns the sum of each class's count and of its features, each divided by the variance
+// of its noise. The features of all records are those of zero: one for every cosine, which are the
+// first half. Most values of the other half are noise alone.
+func classSums(released []float64, classes int) []float64 {
+	width := len(released)/classes - 1
+	variance := func(v []float64) float64 {
+		sum := 0.0
+		for _, x := range v {
+			sum += x * x
+		}
+		return sum / float64(len(v))
+	}
+	var sines []float64
+	for c := range classes {
+		sums := released[classes+c*width:][:width]
+		sines = append(sines, sums[width/2:]...)
+	}
+	scores := make([]float64, classes)
+	for c := range scores {
+		for _, x := range released[classes+c*width:][:width/2] {
+			scores[c] += x * math.Sqrt(2/float64(width)) / variance(sines)
+		}
+		scores[c] += released[c]
+	}
+	return scores
+}
+
+const (
+	oneRunDelta = 1e-5
+	oneRunAlarm = 1e-3
+	oneRunClaim = 8
+)
 
 // distinct returns a record for every planted canary. Each record differs from all others in its
 // coordinate or, if there is only one coordinate, in its label.
