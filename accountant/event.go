@@ -44,6 +44,7 @@ var eventTypes = []Event{
 	ZCDP{},
 	TruncatedPoisson{},
 	SampledSum{},
+	RandomAllocation{},
 	SameBatch{},
 	GaussianMixture{},
 	Curve{},

@@ -44,13 +44,15 @@ func (s sampling) ofPublicSize() sampling {
 // Samplers describes in words how an event samples records, each way once.
 func Samplers(e Event) []string {
 	found := samplingOf(e).samplers
-	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerSubset, samplerTruncated},
+	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerAllocated,
+		samplerSubset, samplerTruncated},
 		func(name string) bool { return !slices.Contains(found, name) })
 }
 
 const (
 	samplerNone      = "all records (no sampling)"
 	samplerPoisson   = "Poisson: each record independently with the stated probability"
+	samplerAllocated = "random allocation: each record in one uniformly random step of each epoch"
 	samplerSubset    = "without replacement: a fresh uniform subset of public size each time"
 	samplerTruncated = "truncated Poisson: independent inclusion, " +
 		"then a random cut to a public maximum"
