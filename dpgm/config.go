@@ -68,6 +68,8 @@ func (c Config) validate() error {
 	// Another multiplier is valid, so that the other fields can be checked.
 	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
 	k.Add(train.Validate())
+	k.OK(!train.RandomAllocation, "sgd.Config.RandomAllocation", true,
+		"false: dpgm draws Poisson samples")
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
 	return k.Err()
 }

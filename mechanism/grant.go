@@ -13,10 +13,11 @@ type Grant struct {
 	step uint64
 
 	mu      sync.Mutex
-	used    float64 // Σ effect² of releases so far
-	sampled bool
-	refused error // why the grant is void
-	done    bool  // a mechanism other than Gaussian has been drawn
+	used    float64 // Σ effect² of releases since the last sample
+	samples int     // number of samples so far
+	slots   *slots  // of an allocation
+	refused error   // why the grant is void
+	done    bool    // a mechanism other than Gaussian has been drawn
 }
 
 // The noise is wider than requested by the factor 1+margin. This factor outweighs allowed, the
@@ -39,7 +40,7 @@ func (g *Grant) charge(effect float64) error {
 		return g.a.refuse("effect %v: must be positive and finite", effect)
 	case t.gaussian == 0:
 		return g.a.refuse("the event contains no Gaussian release")
-	case t.sampling != sampleNone && !g.sampled:
+	case t.sampling != sampleNone && g.samples == 0:
 		return g.a.refuse("the event's sample has not been drawn")
 	case !(used <= t.gaussian*allowed):
 		return g.a.refuse("squared effects of the releases: %.6g, want at most %.6g", used,
@@ -66,7 +67,7 @@ func (g *Grant) chargeOnce() error {
 		return g.refused
 	case t.other == nil:
 		return g.a.refuse("the event does not cover this mechanism")
-	case t.sampling != sampleNone && !g.sampled:
+	case t.sampling != sampleNone && g.samples == 0:
 		return g.a.refuse("the event's sample has not been drawn")
 	case g.done:
 		return g.a.refuse("the event's noise has been drawn already")

@@ -128,6 +128,9 @@ func TestTermsOfNestedEvents(t *testing.T) {
 		{accountant.SampledWithoutReplacement{Population: 5, Sample: 2, Event: normal}, 0.25,
 			sampleSubset},
 		{accountant.OneOf{Events: []accountant.Event{normal}}, 0, sampleNone},
+		{accountant.RandomAllocation{Steps: 9, NoiseMultiplier: 2}, 0.25, sampleAllocated},
+		{accountant.Repeated{Event: accountant.RandomAllocation{Steps: 9, NoiseMultiplier: 2}, Count: 2},
+			0, sampleNone},
 	} {
 		got := termsOf(c.e)
 		if math.Abs(got.gaussian-c.gaussian) > 1e-12 || got.sampling != c.sampling {

@@ -33,17 +33,17 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	return index, keys
 }
 
-// takeSample uses up the grant's one sample.
+// takeSample uses up one sample of the grant. All grants have one, except those of an allocation.
 func (g *Grant) takeSample(kind sampling) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.a.terms.sampling != kind:
 		g.refused = g.a.refuse("the event does not cover that sample")
-	case g.sampled:
+	case g.samples >= max(g.a.terms.steps, 1):
 		g.refused = g.a.refuse("the event's sample has been drawn already")
 	}
-	g.sampled = true
+	g.samples, g.used = g.samples+1, 0
 	return g.refused == nil
 }
 

@@ -9,14 +9,16 @@ const (
 	sampleNone sampling = iota
 	samplePoisson
 	sampleSubset
+	sampleAllocated
 )
 
 // terms states what one grant of an event may draw.
 type terms struct {
-	gaussian    float64  // Σ effect² that Gaussian releases may reach
+	gaussian    float64  // Σ effect² that Gaussian releases may reach, in each step of an allocation
 	sampling    sampling // kind of the sample that must be drawn before any release
 	probability float64
 	subset      accountant.SampledWithoutReplacement
+	steps       int              // samples of an allocation, each with releases of its own
 	other       accountant.Event // the one mechanism that is covered, if not Gaussian
 	opposite    bool             // a sampled sum under replace-one, whose rows may be opposite
 }
@@ -31,6 +33,9 @@ func termsOf(e accountant.Event) terms {
 	case accountant.SampledSum:
 		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson,
 			probability: e.Probability, opposite: true}
+	case accountant.RandomAllocation:
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: sampleAllocated,
+			steps: e.Steps}
 	case accountant.SampledWithoutReplacement:
 		t := inner(e.Event)
 		t.sampling, t.subset = sampleSubset, e

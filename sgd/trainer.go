@@ -36,6 +36,8 @@ type Trainer struct {
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
+	grant     *mechanism.Grant // of the current step, or of the current epoch
+	left      int              // steps that the grant still covers
 	clip      clipper
 	groups    *grouping // clip itself if the policy is Groups; nil for other policies
 	opt       *Descent
@@ -132,8 +134,8 @@ func (t *Trainer) validate() error {
 		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
 			"sgd.WithAllowance", "another event", "an allowance of the configuration's event")
 		k.OK(a.On(t.ledger), "sgd.WithAllowance", "of another ledger", "an allowance on New's ledger")
-		k.OK(a.Remaining() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
-			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
+		k.OK(a.Remaining() <= t.cfg.uses(), "sgd.WithAllowance", a.Remaining(),
+			fmt.Sprintf("at most the configuration's %d uses", t.cfg.uses()))
 	}
 	k.OK(t.decay >= 0 && t.decay < 1, "sgd.WithAverage", t.decay, "a decay in [0, 1)")
 	k.OK(t.meanFrom >= 0 && t.meanFrom <= t.cfg.Steps, "sgd.WithMean", t.meanFrom,
@@ -216,7 +218,7 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			yield(Step{}, err)
 			return
 		}
-		for t.allowance.Remaining() > 0 {
+		for t.remaining() > 0 {
 			step, err := t.step(ctx, data)
 			if err == nil && records.Failed(data) {
 				step, err = Step{}, errData
@@ -252,7 +254,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 		}
 	}
 	if t.allowance != nil {
-		if t.allowance.Remaining() == 0 {
+		if t.remaining() == 0 {
 			return ledger.ErrReservationExhausted
 		}
 		return nil
@@ -262,7 +264,7 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 
 func (t *Trainer) reserve(ctx context.Context) error {
 	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation),
-		t.cfg.Steps)
+		t.cfg.uses())
 	t.allowance = allowance
 	return err
 }
@@ -273,20 +275,40 @@ func (t *Trainer) Spent() int {
 	if t.allowance == nil {
 		return 0
 	}
-	return t.cfg.Steps - t.allowance.Remaining()
+	return t.cfg.Steps - t.remaining()
 }
 
-// step takes one step of training: it spends a use of the allowance, draws the sample and the
-// noise, and moves the parameters.
+// remaining returns the number of steps that are left.
+func (t *Trainer) remaining() int { return t.allowance.Remaining()*t.cfg.epoch() + t.left }
+
+// next takes a use of the allowance if no step of the last use is left, and draws the batch of the
+// next step.
+func (t *Trainer) next(n int) (*mechanism.Grant, error) {
+	if t.left == 0 {
+		grant, err := t.allowance.Next()
+		if err != nil {
+			return nil, err
+		}
+		t.grant, t.left = grant, t.cfg.epoch()
+	}
+	t.left--
+	draw := t.grant.PoissonSample
+	if t.cfg.RandomAllocation {
+		draw = t.grant.AllocatedSample
+	}
+	t.index, t.keys = draw(n, t.index[:0], t.keys[:0])
+	return t.grant, nil
+}
+
+// step takes one step of training: it draws the sample and the noise, and moves the parameters.
 func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
 	}
-	grant, err := t.allowance.Next()
+	grant, err := t.next(data.Len())
 	if err != nil {
 		return Step{}, err
 	}
-	t.index, t.keys = grant.PoissonSample(data.Len(), t.index[:0], t.keys[:0])
 	if s, ok := t.net.(models.Stepper); ok {
 		s.BeginStep()
 	}
