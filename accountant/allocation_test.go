@@ -45,7 +45,8 @@ func TestAllocationOfFewSteps(t *testing.T) {
 	for _, c := range []struct {
 		steps   int
 		mu, eps float64
-	}{{2, 1, 0}, {2, 1, 1.5}, {2, 0.3, 0.2}, {2, 3, 5}, {2, 2, 6}, {3, 1, 0.5}, {3, 1, 1.5}, {3, 0.5, 0.3}} {
+	}{{2, 1, 0}, {2, 1, 1.5}, {2, 0.3, 0.2}, {2, 3, 5}, {2, 2, 6}, {3, 1, 0.5}, {3, 1, 1.5},
+		{3, 0.5, 0.3}} {
 		remove, add := allocationDelta(c.steps, c.mu, c.eps)
 		want, e := max(remove, add), RandomAllocation{c.steps, 1 / c.mu}
 		b := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne))

@@ -24,7 +24,8 @@ func stepsOf(t *testing.T, g *Grant, n, steps int) []int {
 	for s := range steps {
 		rows, keys := g.AllocatedSample(n, nil, nil)
 		if len(keys) != len(rows) || !slices.IsSorted(rows) {
-			t.Fatalf("step %d: %d rows in order: %t, %d keys", s, len(rows), slices.IsSorted(rows), len(keys))
+			t.Fatalf("step %d: %d rows, in order %t, with %d keys", s, len(rows), slices.IsSorted(rows),
+				len(keys))
 		}
 		for _, row := range rows {
 			if out[row] >= 0 {

@@ -82,10 +82,10 @@ func (c Config) check() *checker {
 	k.ok(c.Steps > 0, "Steps", c.Steps, "a positive integer")
 	if c.RandomAllocation {
 		t := c.epoch()
-		k.ok(math.Abs(c.SamplingProbability*float64(t)-1) < 1e-9 && t <= mostEpochSteps,
-			"SamplingProbability", c.SamplingProbability,
+		whole := math.Abs(c.SamplingProbability*float64(t)-1) < 1e-9 && t <= mostEpochSteps
+		k.ok(whole, "SamplingProbability", c.SamplingProbability,
 			"1 divided by the whole number of steps of an epoch, at most 2^20")
-		k.ok(c.Steps%t == 0, "Steps", c.Steps, fmt.Sprintf("whole epochs of %d steps", t))
+		k.ok(!whole || c.Steps%t == 0, "Steps", c.Steps, fmt.Sprintf("whole epochs of %d steps", t))
 	}
 	c.Optimizer.check(k)
 	k.ok(c.NominalBatch >= 0 &&

@@ -292,11 +292,11 @@ func (t *Trainer) next(n int) (*mechanism.Grant, error) {
 		t.grant, t.left = grant, t.cfg.epoch()
 	}
 	t.left--
-	draw := t.grant.PoissonSample
 	if t.cfg.RandomAllocation {
-		draw = t.grant.AllocatedSample
+		t.index, t.keys = t.grant.AllocatedSample(n, t.index[:0], t.keys[:0])
+	} else {
+		t.index, t.keys = t.grant.PoissonSample(n, t.index[:0], t.keys[:0])
 	}
-	t.index, t.keys = draw(n, t.index[:0], t.keys[:0])
 	return t.grant, nil
 }
 

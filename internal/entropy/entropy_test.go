@@ -138,12 +138,12 @@ func TestBelowIsExact(t *testing.T) {
 	for row := range 2000 {
 		v := x.Below(n, row)
 		if v >= n || v != x.Below(n, row) {
-			t.Fatalf("row %d: %d, and then %d, want one number below %d", row, v, x.Below(n, row), n)
+			t.Fatalf("row %d: %d and %d, want one number below %d", row, v, x.Below(n, row), n)
 		}
 		if hi, lo := bits.Mul64(x.word(row, 0), n); lo < -n%n {
 			again++
 		} else if hi != v {
-			t.Fatalf("row %d: %d of a word that is fit for %d", row, v, hi)
+			t.Fatalf("row %d: %d, want %d", row, v, hi)
 		}
 		if v < n/2 {
 			half++
