@@ -66,12 +66,12 @@ func mechanismMutants() []mutant {
 			Old: "allowed = 1 + 0x1p-42", New: "allowed = 1.001",
 			Why: "releases may exceed their event"},
 		{Name: "mechanism/release before the sample", In: in, Tests: all,
-			Old: "case t.sampling != sampleNone && !g.sampled:\n\t\treturn g.a.refuse(\"the event's " +
+			Old: "case t.sampling != sampleNone && g.samples == 0:\n\t\treturn g.a.refuse(\"the event's " +
 				"sample has not been drawn\")\n\tcase !(used",
 			New: "case false:\n\t\treturn nil\n\tcase !(used",
 			Why: "a release of all rows gets the price of a sample"},
 		{Name: "mechanism/another mechanism before the sample", In: in, Tests: all,
-			Old: "case t.sampling != sampleNone && !g.sampled:\n\t\treturn g.a.refuse(\"the event's " +
+			Old: "case t.sampling != sampleNone && g.samples == 0:\n\t\treturn g.a.refuse(\"the event's " +
 				"sample has not been drawn\")\n\tcase g.done",
 			New: "case false:\n\t\treturn nil\n\tcase g.done",
 			Why: "a release of all rows by a non-Gaussian mechanism gets the price of a sample"},
@@ -79,7 +79,7 @@ func mechanismMutants() []mutant {
 			Old: "case g.done:", New: "case false && g.done:",
 			Why: "one event pays for two draws"},
 		{Name: "mechanism/a second sample", In: in, Tests: all,
-			Old: "case g.sampled:\n", New: "case false:\n",
+			Old: "case g.samples >= max(g.a.terms.steps, 1):\n", New: "case false:\n",
 			Why: "samples can be drawn until one is suitable"},
 		{Name: "mechanism/any sampler for any event", In: in, Tests: all,
 			Old: "case g.a.terms.sampling != kind:", New: "case g.a.terms.sampling == sampleNone:",
@@ -274,7 +274,7 @@ func samplerMutants() []mutant {
 			New: "sampler.UniformBelow(uint64(e.Categories-1), src)",
 			Why: "only records of the last category can answer it, so the answer reveals the record"},
 		{Name: "mechanism/uniform numbers with a bias", In: in, Tests: all,
-			Old: "least := -n % n", New: "least := uint64(0) % n",
+			Old: "least := -n % n; lo", New: "least := uint64(0) % n; lo",
 			Why: "numbers below n are not equally likely"},
 		{Name: "mechanism/second words of a probability are reversed", In: in, Tests: all,
 			Old: "return u < w\n", New: "return u > w\n",

@@ -29,11 +29,16 @@ const (
 // Allocated returns the upper or the lower end of the bracket.
 func Allocated(t int, mu float64, upper bool) *Allocation {
 	s := sumOf(t, mu, upper)
-	sign := 1.0
-	if !upper {
-		sign = -1
+	return s.mean()
+}
+
+// mean returns the pairs of the mean. In each direction, errors move losses up if the sum is an
+// upper one, and down otherwise.
+func (s *sums) mean() *Allocation {
+	if s.upper {
+		return &Allocation{remove: s.pair(1), add: s.pair(-1)}
 	}
-	return &Allocation{remove: s.pair(sign), add: s.pair(-sign)}
+	return &Allocation{remove: s.pair(-1), add: s.pair(1)}
 }
 
 // Pairs returns the pairs of one end of the bracket.
@@ -292,8 +297,8 @@ func (s *sums) merge(off []float64) {
 	s.place, s.mass = at, mass
 }
 
-// pair returns the pair of the mean. All losses are moved outward, up if sign is 1 and down if it
-// is −1.
+// pair returns the pair of the mean for the remove direction. All losses are moved, up if sign is 1
+// and down if it is −1.
 func (s *sums) pair(sign float64) *Discrete {
 	grow, inf, never := 1-s.wrong, 0.0, 0.0
 	if s.upper {
