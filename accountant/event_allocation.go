@@ -3,7 +3,6 @@ package accountant
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -59,18 +58,14 @@ func (e RandomAllocation) charge(c *collector, n int) error {
 	case e.Steps == 1:
 		return c.add(Gaussian{e.NoiseMultiplier}, n)
 	}
-	a := allocationAtom{steps: e.Steps, mu: max(1/e.NoiseMultiplier, 1e-8)}
-	a.upper = sync.OnceValue(func() *pld.Allocation { return pld.Allocated(a.steps, a.mu, true) })
-	a.lower = sync.OnceValue(func() *pld.Allocation { return pld.Allocated(a.steps, a.mu, false) })
-	return c.push(a, n)
+	return c.push(allocationAtom{e.Steps, max(1/e.NoiseMultiplier, 1e-8)}, n)
 }
 
 func (e RandomAllocation) dpAccounting(Relation) (string, error) { return notInDPAccounting(e) }
 
 type allocationAtom struct {
-	steps        int
-	mu           float64
-	upper, lower func() *pld.Allocation // take long, so only what is priced computes them
+	steps int
+	mu    float64
 }
 
 func (a allocationAtom) key() string { return fmt.Sprintf("allocation %d %b", a.steps, a.mu) }
@@ -82,7 +77,18 @@ func (a allocationAtom) pairs() *pld.Pairs {
 	if !(a.mu <= pld.MostEffect) { // as if the record's step were public
 		return &pld.Pairs{Remove: pld.Gauss{Mu: a.mu}, Loose: true}
 	}
-	p := a.upper().Pairs()
-	p.Loose, p.Under = true, func() *pld.Pairs { return a.lower().Pairs() }
+	p := a.end(true)
+	p.Loose, p.Under = true, func() *pld.Pairs { return a.end(false) }
 	return p
+}
+
+// end returns one end of the bracket. It takes long, so only what is priced computes it.
+func (a allocationAtom) end(upper bool) *pld.Pairs {
+	key := fmt.Sprintf("%t %s", upper, a.key())
+	s, ok := allocations.find(key)
+	if !ok {
+		s = pld.Allocated(a.steps, a.mu, upper)
+		allocations.keep(key, s)
+	}
+	return s.Pairs()
 }
