@@ -108,6 +108,40 @@ func TestAllocationAgainstSimulation(t *testing.T) {
 	}
 }
 
+// TestRareLossesOfAllocation compares small δ with E(M − e^ε)₊ for the mean M of log-normal numbers,
+// of which a random one is shifted so that it is often large; the likelihood ratio weights it. A
+// sound bracket fails with probability below 1e-8: the limit is six standard errors, a tenth of δ.
+func TestRareLossesOfAllocation(t *testing.T) {
+	d := newDraws(33)
+	for _, c := range []struct {
+		steps          int
+		mu, eps, shift float64
+	}{{100, 1, 1.76, 5}, {100, 1, 2.7, 6}, {20, 2, 8, 5}} {
+		const runs = 60000
+		sum, square, k := 0.0, 0.0, math.Exp(c.eps)*float64(c.steps)
+		for range runs {
+			all, weight := 0.0, 0.0
+			for i := range c.steps {
+				z := d.NormFloat64()
+				if i == 0 {
+					z += c.shift
+				}
+				all += math.Exp(c.mu*z - c.mu*c.mu/2)
+				weight += math.Exp(c.shift*z - c.shift*c.shift/2)
+			}
+			v := max(0, all-k) / weight
+			sum += v
+			square += v * v
+		}
+		mean := sum / runs
+		slack := 6 * math.Sqrt((square/runs-mean*mean)/runs)
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu}, c.eps, AddOrRemoveOne))
+		if b.Upper < mean-slack || b.Lower > mean+slack || slack > 0.15*mean {
+			t.Errorf("%+v: δ is in %+v, simulated %g ± %g", c, b, mean, slack)
+		}
+	}
+}
+
 // TestAllocationBrackets: brackets are narrow over the range of parameters, more steps cost less,
 // and more noise costs less.
 func TestAllocationBrackets(t *testing.T) {

@@ -2,7 +2,6 @@ package pld
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -67,18 +66,24 @@ const (
 	vanished = 1e-150
 )
 
-// sumOf returns the sum of t summands.
+// sumOf returns the sum of t summands. The smallest powers of two are added first: places are chosen
+// for the width of each sum, so that early sums add little to the error of the last one.
 func sumOf(t int, mu float64, upper bool) sums {
-	one := summandOf(mu, upper)
-	levels := scoresFor(mu)
-	s := one
-	for bit := bits.Len(uint(t)) - 2; bit >= 0; bit-- {
-		s = levels.add(&s, &s)
-		if t>>bit&1 == 1 {
-			s = levels.add(&s, &one)
+	levels, power := scoresFor(mu), summandOf(mu, upper)
+	var s sums
+	for {
+		switch {
+		case t&1 == 0:
+		case s.n == 0:
+			s = power
+		default:
+			s = levels.add(&s, &power)
 		}
+		if t >>= 1; t == 0 {
+			return s
+		}
+		power = levels.add(&power, &power)
 	}
-	return s
 }
 
 // summandOf returns the bracket of exp(mu·z − mu²/2).
