@@ -75,5 +75,11 @@ func allocationMutants() []mutant {
 			"return accountant.RandomAllocation{Steps: c.epoch(),\n\t\t\tNoiseMultiplier: "+
 				"c.NoiseMultiplier}",
 			"a private clip norm is released for nothing"),
+		in("gan", "a critic trains by epochs", "MistakesComeTogether",
+			"k.OK(!c.Train.RandomAllocation,", "k.OK(true,", "steps are paid for as whole epochs"),
+		in("dpgm", "clusters train by epochs", "DrawsPoissonSamples",
+			"k.OK(!train.RandomAllocation,", "k.OK(true,", "steps are paid for as whole epochs"),
+		in("compose", "a classifier trains by epochs", "Label",
+			"k.OK(!train.RandomAllocation,", "k.OK(true,", "steps are paid for as whole epochs"),
 	}
 }
