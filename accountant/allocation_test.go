@@ -108,9 +108,9 @@ func TestAllocationAgainstSimulation(t *testing.T) {
 	}
 }
 
-// TestRareLossesOfAllocation compares small δ with E(M − e^ε)₊ for the mean M of log-normal numbers,
-// of which a random one is shifted so that it is often large; the likelihood ratio weights it. A
-// sound bracket fails with probability below 1e-8: the limit is six standard errors, a tenth of δ.
+// TestRareLossesOfAllocation compares small δ with E(M − e^ε)₊ for the mean M of log-normals. One
+// of them is shifted so that it is often large; the likelihood ratio weights it. A sound bracket
+// fails with probability below 1e-8: the limit is six standard errors, about a tenth of δ.
 func TestRareLossesOfAllocation(t *testing.T) {
 	d := newDraws(33)
 	for _, c := range []struct {

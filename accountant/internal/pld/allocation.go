@@ -61,13 +61,15 @@ const (
 	scoreStep = 0.018
 	// mostScore is the largest score that has a place; 1e-22 of the mass lies beyond.
 	mostScore = 9.7
+	// unknown is the relative error beyond which a mass is not used.
+	unknown = 1e-8
 	// vanished bounds what is left out because products of two masses are too small for floating
-	// point. Masses below 1e-290 are left out at places below e^283, less than 2^40 times.
+	// point. Masses below 1e-290 are left out at places below e^285, less than 2^40 times.
 	vanished = 1e-150
 )
 
-// sumOf returns the sum of t summands. The smallest powers of two are added first: places are chosen
-// for the width of each sum, so that early sums add little to the error of the last one.
+// sumOf returns the sum of t summands. The smallest powers of two are added first: places are as
+// close as the width of each sum wants, so early sums add little to the error of the last one.
 func sumOf(t int, mu float64, upper bool) sums {
 	levels, power := scoresFor(mu), summandOf(mu, upper)
 	var s sums
@@ -88,38 +90,41 @@ func sumOf(t int, mu float64, upper bool) sums {
 
 // summandOf returns the bracket of exp(mu·z − mu²/2).
 func summandOf(mu float64, upper bool) sums {
-	var nodes []float64
+	s := sums{n: 1, upper: upper, place: []float64{0}}
+	var points []float64
 	for x := -mostScore; x < mostScore+mu+scoreStep; x += scoreStep {
-		nodes = append(nodes, mu*x-mu*mu/2)
+		points = append(points, x)
+		s.place = append(s.place, math.Exp(mu*x-mu*mu/2))
 	}
-	s := sums{n: 1, upper: upper, slip: 64 * ulp * (1 + mu*(mu+mostScore)), wrong: 64 * ulp}
-	if upper {
-		g := gridder{nodes: nodes}
-		up, lost := g.connect(Gauss{mu})
-		s.lost = lost
-		s.place, s.mass = []float64{0}, []float64{(g.c.lowD + g.c.lowErr) * math.Exp(-nodes[0])}
-		for i, m := range up {
-			s.place = append(s.place, math.Exp(nodes[i]))
-			s.mass = append(s.mass, m*math.Exp(-nodes[i]))
+	off := make([]float64, len(s.place))
+	below, belowP := side{}, side{} // at −∞
+	for k, from := range s.place {
+		above, aboveP, to := side{upper: true}, side{upper: true}, math.Inf(1)
+		if k < len(points) {
+			above, aboveP, to = normalSide(points[k]), normalSide(points[k]-mu), s.place[k+1]
 		}
+		q, wrongQ := between(below, above)
+		p, wrongP := between(belowP, aboveP)
+		below, belowP = above, aboveP
+		if !(wrongQ < unknown*q && wrongP < unknown*p) {
+			if s.mass = append(s.mass, 0); upper { // as far apart as possible
+				s.mass[0], s.lost = s.mass[0]+q+wrongQ, s.lost+p+wrongP
+			}
+			continue
+		}
+		s.mass = append(s.mass, q)
+		off[k] = min(max(0, p-q*from), q*(to-from))
+		s.wrong = max(s.wrong, 2*wrongQ/q)
+		s.slip = max(s.slip, 2*(wrongQ/q+wrongP/p)+64*ulp*(1+mu*(mu+mostScore)))
+	}
+	if !upper {
+		s.merge(off)
 		return s
 	}
-	before, beforeP := side{}, side{} // at −∞
-	for i := range len(nodes) + 1 {
-		now, nowP := side{upper: true}, side{upper: true} // at +∞
-		if i < len(nodes) {
-			x := nodes[i]/mu + mu/2
-			now, nowP = normalSide(x), normalSide(x-mu)
-		}
-		q, eq := between(before, now)
-		p, ep := between(beforeP, nowP)
-		if eq < 1e-8*q && ep < 1e-8*p { // otherwise the mass is left out
-			s.place, s.mass = append(s.place, p/q), append(s.mass, q)
-			s.wrong = max(s.wrong, 2*eq/q)
-			s.slip = max(s.slip, 2*(eq/q+ep/p)+4*ulp)
-		}
-		before, beforeP = now, nowP
-	}
+	var c cells
+	Gauss{mu}.cut([]float64{mu*points[len(points)-1] - mu*mu/2}, &c)
+	s.lost += c.topE + c.topErr
+	s.spread(off)
 	return s
 }
 
@@ -217,9 +222,10 @@ func (l *scores) add(a, b *sums) sums {
 	at := l.places(a, b)
 	mass, off := convolve(at, a, b)
 	n := len(at)
+	// A mass is the sum of at most one number for every place of a and of b.
+	rounding := float64(len(a.place)+len(b.place)+n+16) * ulp
 	out := sums{n: a.n + b.n, upper: a.upper, place: at, mass: mass,
-		wrong: a.wrong + b.wrong + float64(2*n+16)*ulp,
-		slip:  max(a.slip, b.slip) + float64(2*n+16)*ulp}
+		wrong: a.wrong + b.wrong + rounding, slip: max(a.slip, b.slip) + rounding}
 	if a.upper {
 		out.lost = a.lost + b.lost + off[n-1]
 		out.spread(off)
@@ -320,29 +326,26 @@ func (s *sums) pair(sign float64) *Discrete {
 		}
 	}
 	if !s.upper {
-		loss, mass = completed(loss, mass, sign > 0)
+		complete(loss, mass, sign > 0)
 	}
 	return NewDiscrete(loss, mass, inf, never)
 }
 
-// completed adds what is missing to 1, of Q if top is set and of P otherwise, beyond the largest or
-// below the smallest loss. There it does not count in the direction that the pair is for.
-func completed(loss, mass []float64, top bool) ([]float64, []float64) {
-	missing := 1 - 1e-12
+// complete adds what is missing to 1, of Q at the largest loss if top is set, and otherwise of P at
+// the smallest. In the direction that the pair is for, it does not count at any other ε.
+func complete(loss, mass []float64, top bool) {
+	missing, at, scale := 1-1e-12, 0, 1.0
+	if top {
+		at = len(loss) - 1
+		scale = math.Exp(loss[at])
+	}
 	for i, m := range mass {
 		if top {
 			m *= math.Exp(-loss[i])
 		}
 		missing -= m
 	}
-	switch {
-	case !(missing > 0):
-		return loss, mass
-	case top:
-		l := loss[len(loss)-1] + 1
-		return append(loss, l), append(mass, missing*math.Exp(l))
-	}
-	return slices.Insert(loss, 0, loss[0]-1), slices.Insert(mass, 0, missing)
+	mass[at] += max(0, missing) * scale
 }
 
 // trimmed plans no nodes at losses above which P, or below which Q, has little mass.
