@@ -78,6 +78,7 @@ func TestWorkOfAPrice(t *testing.T) {
 		return TruncatedPoisson{NoiseMultiplier: 1 + float64(i), Probability: .01, Population: 9000,
 			MaxBatch: 100}
 	}
+	allocated := func(i int) Event { return RandomAllocation{1000, 1 + float64(i)} }
 	mixture := func(parts int) func(int) Event {
 		return func(i int) Event {
 			m := GaussianMixture{NoiseMultiplier: 20 + float64(i)}
@@ -117,6 +118,8 @@ func TestWorkOfAPrice(t *testing.T) {
 		"samples of too many":   {Composed{list(8, ofTera)}, false},
 		"truncated samples":     {Composed{list(16, truncated)}, true},
 		"more of these":         {Composed{list(17, truncated)}, false},
+		"epochs":                {Composed{list(11, allocated)}, true},
+		"more epochs":           {Composed{list(12, allocated)}, false},
 		"mixtures of many":      {Composed{list(32, mixture(64))}, false},
 		"of many columns":       {Composed{list(2, sparse(64))}, false},
 		"parts":                 {Disjoint{Parts: list(31, sampled), Fixed: true}, true},

@@ -45,6 +45,7 @@ var eventTypes = []Event{
 	TruncatedPoisson{},
 	SampledSum{},
 	BandedSum{},
+	RandomAllocation{},
 	SameBatch{},
 	GaussianMixture{},
 	Curve{},

@@ -56,6 +56,8 @@ func attainedDelta(e Event, eps float64) float64 {
 		return attainedDelta(PoissonSampled{float64(v.Sample) / float64(v.Population), v.Event}, eps)
 	case SampledSum:
 		return attainedDelta(PoissonSampled{v.Probability, Gaussian{v.NoiseMultiplier}}, eps)
+	case RandomAllocation: // what one step releases
+		return attainedDelta(PoissonSampled{1 / float64(v.Steps), Gaussian{v.NoiseMultiplier}}, eps)
 	case PoissonSampled:
 		at := math.Log1p(math.Expm1(eps) / v.Probability)
 		if eps > 100 || v.Probability < 1e-200 {
@@ -86,7 +88,8 @@ func extremes(x float64) []Event {
 		DiscreteGaussian{1 / x, 1}, ZCDP{x}, RandomizedResponse{1 / (1 + x), 3},
 		SampledSum{0.1, 1 / x}, BandedSum{0.1, 1 / x, []float64{1, 0.5}}, SameBatch{[]float64{1 / x, 1}},
 		GaussianMixture{1 / x, []float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}},
-		TruncatedPoisson{0.1, 1000, 120, 1 / x}, SparseHistogram{1 / x, 2, 2}}
+		TruncatedPoisson{0.1, 1000, 120, 1 / x}, SparseHistogram{1 / x, 2, 2},
+		RandomAllocation{6, 1 / x}}
 	for _, e := range out[:6] {
 		out = append(out, PoissonSampled{0.1, e}, SampledWithoutReplacement{1000, 10, e},
 			OneOf{[]Event{e, Gaussian{1}}},

@@ -43,6 +43,8 @@ func FuzzEpsilon(f *testing.F) {
 	f.Add(0.3, 1e-5, many, 1e-7, 6)
 	f.Add(0.1, 3., 12, 1e-7, 7)
 	f.Add(0.2, 3e4, 100000, 1e-7, 8)
+	f.Add(0.001, 0.8, 10, 1e-7, 9)
+	f.Add(0.1, 1e-9, 3, 1e-12, 9)
 	f.Fuzz(func(t *testing.T, q, sigma float64, steps int, delta float64, kind int) {
 		events := []struct {
 			e Event
@@ -54,6 +56,7 @@ func FuzzEpsilon(f *testing.F) {
 			{PoissonSampled{q, Laplace{sigma}}, AddOrRemoveOne},
 			{ExponentialMechanism{1 / sigma}, ReplaceOne}, {DiscreteLaplace{1 / sigma, 2}, ReplaceOne},
 			{DiscreteGaussian{sigma, 1}, AddOrRemoveOne},
+			{RandomAllocation{int(1 / q), sigma}, AddOrRemoveOne},
 		}
 		x := events[uint(kind)%uint(len(events))]
 		if steps < 1 {

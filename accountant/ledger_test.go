@@ -11,7 +11,7 @@ func TestDPAccountingNames(t *testing.T) {
 		s, err := dpAccounting(x.e, x.r)
 		switch kind {
 		case "discrete_gaussian", "exponential_mechanism", "pure", "approximate", "disjoint", "curve",
-			"sparse_histogram":
+			"sparse_histogram", "random_allocation":
 			if !errors.Is(err, ErrUnsupported) {
 				t.Errorf("%s: %q, %v", kind, s, err)
 			}

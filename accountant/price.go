@@ -138,7 +138,7 @@ func (p *Price) improve(b Bound, engine string) {
 // means that no smaller value is possible.
 func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64, r Relation,
 	lower bool) (exact bool, err error) {
-	if o := single(terms); o != nil {
+	if o := single(terms, lower); o != nil {
 		if a := o.Epsilon(delta); a.OK {
 			b := Bound{a.Lower, a.Lower + (a.Upper-a.Lower)/2, a.Upper}
 			if o.Exact() || a.Upper == 0 {
@@ -156,7 +156,7 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 	c := compositionOf(terms)
 	if c != nil {
 		c.Stopped = func() bool { return ctx.Err() != nil }
-		a := c.Epsilon(delta, lower && !c.Loose())
+		a := c.Epsilon(delta, lower)
 		if a.OK {
 			p.improve(Bound{a.Lower, 0, a.Upper}, enginePLD)
 		}
@@ -185,7 +185,7 @@ func estimate(lower, upper float64) float64 {
 }
 
 // single returns the exact curve of one use of one atom; nil for anything else.
-func single(terms []term) *pld.Single {
+func single(terms []term, lower bool) *pld.Single {
 	if len(terms) != 1 || terms[0].n != 1 {
 		return nil
 	}
@@ -193,7 +193,7 @@ func single(terms []term) *pld.Single {
 	if p == nil {
 		return nil
 	}
-	return pld.NewSingle(p)
+	return pld.NewSingle(p, lower)
 }
 
 // compositionOf returns the composition of terms, or nil if an atom has no dominating pair.
@@ -232,7 +232,7 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 	if lists != nil && len(terms) == 1 {
 		return worstDelta(lists, eps, r)
 	}
-	if o := single(terms); o != nil && eps < 600 {
+	if o := single(terms, true); o != nil && eps < 600 {
 		lower, upper := o.Delta(eps)
 		return Bound{lower, lower + (upper-lower)/2, upper}, nil
 	}

@@ -3,24 +3,30 @@ package accountant
 import (
 	"fmt"
 	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
-// priceMemo caches the prices of compositions. A plan is priced when it is made, when it is
-// reserved and when its guarantee is requested. A service also makes the same plan many times. A
-// price depends only on the arguments in its key, so a cached price equals the price that would be
+// prices caches the prices of compositions. A plan is priced when it is made, when it is reserved
+// and when its guarantee is requested. A service also makes the same plan many times. A price
+// depends only on the arguments in its key, so a cached price equals the price that would be
 // computed.
-type priceMemo struct {
+//
+// allocations caches the sums that the price of an epoch begins with: a curve asks for many prices.
+var (
+	prices      = memo[Price]{most: 512}
+	allocations = memo[*pld.Allocation]{most: 12} // at most 200 kB each
+)
+
+// memo keeps values by key, in two generations of at most the given number.
+type memo[V any] struct {
+	most          int
 	mu            sync.Mutex
-	recent, older map[string]Price
+	recent, older map[string]V
 }
 
-var prices priceMemo
-
-// Two generations of prices are kept, only for short keys: less than 2 MB in all.
-const (
-	memoAnswers = 512
-	memoKey     = 1 << 10
-)
+// memoKey is the length of the longest key of a price, so that prices take less than 2 MB in all.
+const memoKey = 1 << 10
 
 // priceKey returns different keys for different arguments of priceWith. It returns false if the key
 // is too long to keep.
@@ -32,7 +38,7 @@ func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool
 	return key, len(key) <= memoKey
 }
 
-func (m *priceMemo) find(key string) (Price, bool) {
+func (m *memo[V]) find(key string) (V, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, ok := m.recent[key]
@@ -44,24 +50,24 @@ func (m *priceMemo) find(key string) (Price, bool) {
 	return p, ok
 }
 
-func (m *priceMemo) keep(key string, p Price) {
+func (m *memo[V]) keep(key string, p V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keepLocked(key, p)
 }
 
-func (m *priceMemo) keepLocked(key string, p Price) {
-	if len(m.recent) >= memoAnswers {
+func (m *memo[V]) keepLocked(key string, p V) {
+	if len(m.recent) >= m.most {
 		m.older, m.recent = m.recent, nil
 	}
 	if m.recent == nil {
-		m.recent = map[string]Price{}
+		m.recent = map[string]V{}
 	}
 	m.recent[key] = p
 }
 
 // forget empties the cache, for benchmarks of first prices.
-func (m *priceMemo) forget() {
+func (m *memo[V]) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.recent, m.older = nil, nil

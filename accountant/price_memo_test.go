@@ -66,15 +66,15 @@ func TestRememberedPricesHaveARelation(t *testing.T) {
 
 // TestFewPricesAreRemembered: the cache stays small in a search over many plans.
 func TestFewPricesAreRemembered(t *testing.T) {
-	var m priceMemo
-	for i := range 10 * memoAnswers {
+	m := memo[Price]{most: 512}
+	for i := range 10 * m.most {
 		m.keep(fmt.Sprint(i), Price{})
 		if _, ok := m.find("0"); !ok {
 			t.Fatalf("a price that is requested repeatedly is dropped after %d other prices", i)
 		}
 	}
-	if n := len(m.recent) + len(m.older); n > 2*memoAnswers {
-		t.Errorf("%d prices are kept, want at most twice memoAnswers", n)
+	if n := len(m.recent) + len(m.older); n > 2*m.most {
+		t.Errorf("%d prices are kept, want at most twice as many as its generations hold", n)
 	}
 	long := make([]term, 65)
 	for i := range long {

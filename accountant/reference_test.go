@@ -140,7 +140,7 @@ func TestReference(t *testing.T) {
 				if p.Direction == "add" {
 					side = pair.Add
 				}
-				low, up := pld.NewSingle(&pld.Pairs{Remove: side}).Delta(p.Epsilon)
+				low, up := pld.NewSingle(&pld.Pairs{Remove: side}, true).Delta(p.Epsilon)
 				within(t, "delta", up, r.DeltaExact*(1-1e-9), r.DeltaExact*(1+1e-9)+(up-low))
 				within(t, "delta", low, r.DeltaExact*(1-1e-9)-(up-low), r.DeltaExact*(1+1e-9))
 			case "rdp_wor_gaussian":

@@ -16,6 +16,7 @@ func TestSamplers(t *testing.T) {
 		{g, []string{samplerNone}},
 		{poisson, []string{samplerPoisson}},
 		{Repeated{Event: poisson, Count: 3}, []string{samplerPoisson}},
+		{RandomAllocation{9, 20}, []string{samplerAllocated}},
 		{Composed{Events: []Event{g, poisson}}, []string{samplerNone, samplerPoisson}},
 		{Composed{Events: []Event{poisson, g}}, []string{samplerNone, samplerPoisson}},
 	} {

@@ -44,8 +44,8 @@ func (s sampling) ofPublicSize() sampling {
 // Samplers describes in words how an event samples records, each way once.
 func Samplers(e Event) []string {
 	found := samplingOf(e).samplers
-	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerCyclic, samplerSubset,
-		samplerTruncated},
+	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerCyclic, samplerAllocated,
+		samplerSubset, samplerTruncated},
 		func(name string) bool { return !slices.Contains(found, name) })
 }
 
@@ -54,6 +54,7 @@ const (
 	samplerPoisson = "Poisson: each record independently with the stated probability"
 	samplerCyclic  = "cyclic Poisson: in one step of each round, which is drawn once, " +
 		"each record independently with the stated probability"
+	samplerAllocated = "random allocation: each record in one uniformly random step of each epoch"
 	samplerSubset    = "without replacement: a fresh uniform subset of public size each time"
 	samplerTruncated = "truncated Poisson: independent inclusion, " +
 		"then a random cut to a public maximum"

@@ -38,6 +38,7 @@ func (a gluedAtom) slack() float64            { return 0 }
 func (a mixtureAtom) slack() float64          { return 0 }
 func (a oppositeAtom) slack() float64         { return 0 }
 func (a truncAtom) slack() float64            { return 0 }
+func (a allocationAtom) slack() float64       { return 0 }
 
 // slackOf returns the δ that atoms lose outside their Rényi divergences.
 func slackOf(terms []term) float64 {

@@ -10,7 +10,7 @@ import (
 func (d draws) eventOf(depth int) Event {
 	noise := d.between(1, 30)
 	if depth == 0 {
-		switch d.IntN(14) {
+		switch d.IntN(15) {
 		case 0:
 			return Gaussian{noise}
 		case 1:
@@ -37,6 +37,8 @@ func (d draws) eventOf(depth int) Event {
 			return SameBatch{[]float64{noise, d.between(1, 30)}}
 		case 12:
 			return GaussianMixture{noise, []float64{0, 1}, []float64{0.75, 0.25}}
+		case 13:
+			return RandomAllocation{1 + d.IntN(40), noise}
 		}
 		return SampledWithoutReplacement{100, 1 + d.IntN(100), Gaussian{noise}}
 	}

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -81,6 +82,8 @@ func placesOf(a atom) int {
 		n += a.Cells + a.Cells/4
 	case truncAtom: // two samples on one grid, and its tails
 		n += 7 + int(math.Sqrt(float64(a.of.Population)*a.q))>>15
+	case allocationAtom: // two sums for every bit of the number of steps
+		n += bits.Len(uint(a.steps))
 	case discreteLaplaceAtom:
 		n += min(a.sensitivity, maxAtoms) >> 12
 	case selectAtom:

@@ -168,6 +168,8 @@ func (c Labels) check(k *param.Checker) {
 	train := c.Train
 	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
 	k.Add(train.Validate())
+	k.OK(!train.RandomAllocation, "sgd.Config.RandomAllocation", true,
+		"false: compose draws Poisson samples")
 }
 
 // checkAcceptance checks the margin and the contrast for records of a schema.

@@ -340,6 +340,10 @@ func TestLabelsRefusals(t *testing.T) {
 		"a margin":         func(c *compose.Labels) { c.Margin = 1 },
 		"tries":            func(c *compose.Labels) { c.Tries = -1 },
 		"correlated noise": func(c *compose.Labels) { c.Train.Bands = 2 },
+		"an allocation": func(c *compose.Labels) {
+			c.Train = sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, NominalBatch: 20,
+				Optimizer: sgd.Adam(1e-2), RandomAllocation: true}
+		},
 		"features that no file holds": func(c *compose.Labels) {
 			c.Features = struct{ rff.RBF }{rff.RBF{Dim: 4, Bandwidth: 1}}
 		},

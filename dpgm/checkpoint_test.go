@@ -174,7 +174,7 @@ func TestTheClipNormIsKeptAtOnce(t *testing.T) {
 	p, path, seen := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), 0
 	_, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path),
 		synth.OnProgress(func(at synth.Progress) {
-			if at.Stage == dpgm.PurposeNorm {
+			if at.Stage == kmeans.PurposeNorm {
 				if k := readKept(t, path); !(k.State.ClipNorm > 0) {
 					t.Errorf("the checkpoint has %+v, want a clip norm", k.State)
 				}

@@ -63,7 +63,7 @@ func (r *run) cluster(ctx context.Context) error {
 	}
 	var saved error
 	opts := []kmeans.Option{kmeans.WithBackend(r.Backend), kmeans.WithSeed(c.Seed),
-		kmeans.WithAllowances(r.Allowance(PurposeNorm), r.Allowance(PurposeCluster)),
+		kmeans.WithAllowances(r.Allowance(kmeans.PurposeNorm), r.Allowance(PurposeCluster)),
 		kmeans.WithProgress(func(i, of int, _ float64) {
 			if i > 0 {
 				r.Report(PurposeCluster, i, of)
@@ -72,7 +72,7 @@ func (r *run) cluster(ctx context.Context) error {
 			// Save immediately, because the stage has only one use, and the next release comes only after a
 			// pass over all records.
 			saved = r.Save()
-			r.Report(PurposeNorm, 1, 1)
+			r.Report(kmeans.PurposeNorm, 1, 1)
 		})}
 	if r.Keeps() {
 		opts = append(opts, kmeans.WithHistory(&r.history))

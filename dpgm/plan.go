@@ -18,9 +18,9 @@ type Plan struct {
 	Config Config
 }
 
-// The names of the stages, which are also the purposes of their ledger entries.
+// The names of the stages, which are also the purposes of their ledger entries. A kmeans.DPNorm has
+// the stage kmeans.PurposeNorm.
 const (
-	PurposeNorm    = kmeans.PurposeNorm       // only with a kmeans.DPNorm
 	PurposeCluster = kmeans.PurposeIterations // only with two or more clusters
 	PurposeTrain   = "training"
 )

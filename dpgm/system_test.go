@@ -41,6 +41,20 @@ func subject(change func(*dpgm.Config)) synthtest.Subject {
 		}}
 }
 
+// TestTrainingDrawsPoissonSamples: a plan whose batches are allocated is refused.
+func TestTrainingDrawsPoissonSamples(t *testing.T) {
+	b := accountant.Budget{Epsilon: 8, Delta: 1e-5}
+	for _, allocated := range []bool{false, true} {
+		_, err := subject(func(c *dpgm.Config) { c.Train.RandomAllocation = allocated }).
+			Plan(records.Binary(5), b, 0)
+		var wrong *param.Error
+		if errors.As(err, &wrong) != allocated ||
+			allocated && wrong.Path != "sgd.Config.RandomAllocation" {
+			t.Errorf("allocated %t: %v", allocated, err)
+		}
+	}
+}
+
 // one has a single network, without clusters.
 var one = subject(func(c *dpgm.Config) { c.Average = 0.9 })
 

@@ -141,9 +141,10 @@ func TestMistakesComeTogether(t *testing.T) {
 		t.Fatalf("got %v, want at least 6 joined errors", err)
 	}
 	for name, change := range map[string]func(*gan.Config){
-		"no critic":    func(c *gan.Config) { c.Critic = nil },
-		"no generator": func(c *gan.Config) { c.Generator = nil },
-		"wrong image":  func(c *gan.Config) { c.Generator = models.Generator28(32, 16) },
+		"no critic":     func(c *gan.Config) { c.Critic = nil },
+		"an allocation": func(c *gan.Config) { c.Train.RandomAllocation = true },
+		"no generator":  func(c *gan.Config) { c.Generator = nil },
+		"wrong image":   func(c *gan.Config) { c.Generator = models.Generator28(32, 16) },
 		"clip and groups": func(c *gan.Config) {
 			c.Public = public(t, c.Schema, 3, 1)
 			c.Clipping = gan.Clipping{Groups: gan.WeightsAndBiases, Adaptive: true}

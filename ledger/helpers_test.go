@@ -73,6 +73,7 @@ func everyEvent(t testing.TB) map[string]struct {
 		{accountant.SameBatch{NoiseMultipliers: []float64{2, 3}}, both},
 		{accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 1}, one},
 		{accountant.BandedSum{Probability: 0.1, NoiseMultiplier: 1, Band: []float64{1, 0.5}}, one},
+		{accountant.RandomAllocation{Steps: 20, NoiseMultiplier: 1.5}, both},
 		{accountant.GaussianMixture{NoiseMultiplier: 2, Sensitivities: []float64{0, 1, 2},
 			Probabilities: []float64{0.9, 0.08, 0.02}}, both},
 		{accountant.SparseHistogram{Sigma: 10, Threshold: 60, Cells: 2}, both},

@@ -3,12 +3,9 @@ package mechanism
 import (
 	"errors"
 	"math"
-	"math/bits"
-	"sync"
 	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
 // A band correlates the noise of an allowance's gradients, for the event accountant.BandedSum.
@@ -25,16 +22,12 @@ type band struct {
 	coefficients []float64 // c₁, c₂, …, each times 2^bandBits
 	norm         float64   // √(Σ c_j²), rounded up
 
-	rounds sync.Mutex
-	steps  int // that have begun, with the first round's first step counted as 1
-
 	// The caller holds the allowance's mu.
-	groups *entropy.Indexed
-	past   [][]int32 // noise of step s is past[s % len(past)], in steps of the grid
-	last   int       // the step that was released last; 0 for none
-	spec   Gradient  // of the first release, without its sum
-	dim    int
-	far    atomic.Bool // whether noise was too large to be kept
+	past [][]int32 // noise of step s is past[s % len(past)], in steps of the grid
+	last int       // the step that was released last; 0 for none
+	spec Gradient  // of the first release, without its sum
+	dim  int
+	far  atomic.Bool // whether noise was too large to be kept
 }
 
 // bandBits is the number of bits of coefficients. It equals that of accountant.BandedSum.
@@ -57,43 +50,6 @@ func newBand(e accountant.Event) *band {
 	return b
 }
 
-// next takes one use of the allowance for the steps of one round.
-func (b *band) next(a *Allowance) (*Grant, error) {
-	b.rounds.Lock()
-	defer b.rounds.Unlock()
-	if b.steps%b.bands() == 0 {
-		if err := a.take(); err != nil {
-			return nil, err
-		}
-	}
-	b.steps++
-	return &Grant{a: a, step: a.run.nextStep(), ofBand: b.steps}, nil
-}
-
-func (b *band) bands() int { return len(b.coefficients) + 1 }
-
-// remaining returns the number of steps in the rounds that are left.
-func (b *band) remaining(rounds int) int {
-	b.rounds.Lock()
-	defer b.rounds.Unlock()
-	return rounds*b.bands() + (b.bands()-b.steps%b.bands())%b.bands()
-}
-
-// choose keeps the rows whose group is sampled in the grant's step.
-func (b *band) choose(g *Grant, rows []int32) []int32 {
-	if b.groups == nil {
-		b.groups = g.a.run.source.Indexed(entropy.Group, g.a.id)
-	}
-	kept := rows[:0]
-	for _, row := range rows {
-		group, _ := bits.Mul64(b.groups.At(int(row)), uint64(b.bands()))
-		if int(group) == (g.ofBand-1)%b.bands() {
-			kept = append(kept, row)
-		}
-	}
-	return kept
-}
-
 // begin checks that the release is one that the proof covers, and moves on to its step. After a
 // step without a release the band starts again.
 func (b *band) begin(g *Grant, spec Gradient) error {
@@ -104,7 +60,7 @@ func (b *band) begin(g *Grant, spec Gradient) error {
 	case b.far.Load():
 		return errFar
 	case b.last == 0:
-		if growth := b.growth(min(g.a.Remaining()+b.bands(), growthSteps)); !(growth <= mostGrowth) {
+		if growth := b.growth(min(g.a.Remaining()+1, growthSteps)); !(growth <= mostGrowth) {
 			return g.a.refuse("correlated noise grows to %v times its fresh part: want at most %d times",
 				growth, mostGrowth)
 		}
@@ -114,14 +70,14 @@ func (b *band) begin(g *Grant, spec Gradient) error {
 		}
 	case !same:
 		return g.a.refuse("a sum of another sensitivity, noise multiplier or length than before")
-	case g.ofBand <= b.last:
+	case g.turn <= b.last:
 		return g.a.refuse("a release for a step that has one, or that is over")
-	case g.ofBand > b.last+1:
+	case g.turn > b.last+1:
 		for _, noise := range b.past {
 			clear(noise)
 		}
 	}
-	b.last = g.ofBand
+	b.last = g.turn
 	return nil
 }
 

@@ -9,9 +9,10 @@ import (
 // for every draw that the event does not cover. Examples are releases whose squared effects exceed
 // the event's Gaussian, a second sample, and another mechanism.
 type Grant struct {
-	a      *Allowance
-	step   uint64
-	ofBand int // number of the step within its band, from 1; 0 for none
+	a       *Allowance
+	step    uint64
+	turn    int    // number of the step within its allowance, from 1, if steps sample in turn
+	slotsID uint64 // of the words that give rows their steps
 
 	mu      sync.Mutex
 	used    float64 // Σ effect² of releases so far

@@ -40,7 +40,7 @@ type inclusions struct {
 	probability float64
 	n           int // number of rows
 	grants      int
-	key         [KeySize]byte
+	key         [keySize]byte
 	source      *entropy.Source
 	block       int // positions that share a stream
 	drawn       int // number of the block that cells belong to, from 1; 0 for none
@@ -95,7 +95,7 @@ func PlanInclusions(n int, order ...*Allowance) (*Inclusions, error) {
 		x.coming = append(x.coming, coming{a: a, step: steps[a.run]})
 		if a.run.tap != nil {
 			a.mu.Lock()
-			x.rows = append(x.rows, a.coupled(steps[a.run], min(n, math.MaxInt32), nil))
+			x.rows = append(x.rows, a.coupled(steps[a.run], min(n, math.MaxInt32), nil, nil))
 			a.mu.Unlock()
 		}
 		steps[a.run]++
@@ -209,7 +209,7 @@ var errInclusions = errors.New("mechanism.ReadInclusions.secret: want bytes that
 // Errors: an error for bytes that Secret did not return.
 func ReadInclusions(secret []byte) (*Inclusions, error) {
 	var j inclusionsJSON
-	if param.Decode(secret, &j) != nil || len(j.Key) != KeySize || len(j.N) != 8 ||
+	if param.Decode(secret, &j) != nil || len(j.Key) != keySize || len(j.N) != 8 ||
 		len(j.Bits) != 8 {
 		return nil, errInclusions
 	}

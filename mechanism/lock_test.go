@@ -58,6 +58,10 @@ func TestDrawsHoldTheLock(t *testing.T) {
 			g.PoissonSample(9, nil, nil)
 			return g.refused
 		}},
+		"PoissonSample of an allocation": {allocated(2), func(g *Grant) error {
+			g.PoissonSample(9, nil, nil)
+			return g.refused
+		}},
 		"SampleWithoutReplacement": {accountant.SampledWithoutReplacement{Population: 9, Sample: 2,
 			Event: gaussian(1)}, func(g *Grant) error {
 			g.SampleWithoutReplacement(nil, nil)
@@ -75,7 +79,9 @@ func TestDrawsHoldTheLock(t *testing.T) {
 		}
 		ctx := entropy.WithTap(t.Context(), watching{drawn: look})
 		budget := testBudget()
-		budget.Relation = accountant.ReplaceOne // which covers all these events
+		if what != "PoissonSample of an allocation" {
+			budget.Relation = accountant.ReplaceOne // which covers all other events
+		}
 		var err error
 		if a, err = Begin(ctx, ledger.New(budget)).Reserve("test", c.event, 1); err != nil {
 			t.Fatal(what, err)

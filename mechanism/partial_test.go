@@ -441,7 +441,7 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	k, err := mechanism.ReadKey(make([]byte, mechanism.KeySize))
+	k, err := mechanism.ReadKey(make([]byte, 32))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -125,10 +125,13 @@ func TestTermsOfNestedEvents(t *testing.T) {
 		{accountant.PoissonSampled{Probability: 0.5, Event: sample}, 0, samplePoisson},
 		{accountant.SameBatch{NoiseMultipliers: []float64{2, 1}}, 1.25, sampleNone},
 		{accountant.SampledSum{Probability: 0.5, NoiseMultiplier: 2}, 0.25, samplePoisson},
-		{banded(0.5, 1, 0.5), 0.25, sampleCyclic},
+		{banded(0.5, 1, 0.5), 0.25, sampleTurns},
 		{accountant.SampledWithoutReplacement{Population: 5, Sample: 2, Event: normal}, 0.25,
 			sampleSubset},
 		{accountant.OneOf{Events: []accountant.Event{normal}}, 0, sampleNone},
+		{accountant.RandomAllocation{Steps: 9, NoiseMultiplier: 2}, 0.25, sampleTurns},
+		{accountant.Repeated{Event: accountant.RandomAllocation{Steps: 9, NoiseMultiplier: 2}, Count: 2},
+			0, sampleNone},
 	} {
 		got := termsOf(c.e)
 		if math.Abs(got.gaussian-c.gaussian) > 1e-12 || got.sampling != c.sampling {

@@ -112,7 +112,8 @@ func (r *Run) allowance(purpose string, e accountant.Event,
 	defer r.mu.Unlock()
 	r.lanes++
 	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation()),
-		reservation: res, id: r.lanes, band: newBand(e)}
+		reservation: res, id: r.lanes, turns: newTurns(e),
+		band: newBand(e)}
 }
 
 func (r *Run) nextStep() uint64 {
@@ -144,6 +145,7 @@ type Allowance struct {
 	terms       terms
 	reservation *ledger.Reservation
 	id          uint64
+	turns       *turns                         // nil if a use is one step
 	band        *band                          // nil if noise is independent
 	guard       func(spend func() error) error // called for every use; may be nil
 	refuses     func() error                   // called before anything is drawn; may be nil
@@ -159,14 +161,15 @@ type Allowance struct {
 	noted []ledger.NoiseClass
 }
 
-// Next takes one use on the ledger and then returns the grant for its draws. For the event
-// accountant.BandedSum a use is a round, and Next returns one grant for each of its steps.
+// Next takes one use on the ledger and then returns the grant for its draws. For the events
+// accountant.RandomAllocation and accountant.BandedSum a use has several steps, and Next returns
+// one grant for each step.
 //
 // Errors: ledger.ErrReservationExhausted after the last use; the errors of the function that
 // was passed to Guard.
 func (a *Allowance) Next() (*Grant, error) {
-	if a.band != nil {
-		return a.band.next(a)
+	if a.turns != nil {
+		return a.turns.next(a)
 	}
 	if err := a.take(); err != nil {
 		return nil, err
@@ -199,8 +202,8 @@ func (a *Allowance) spend() error {
 
 // Remaining returns how many grants the allowance still holds.
 func (a *Allowance) Remaining() int {
-	if a.band != nil {
-		return a.band.remaining(a.reservation.Remaining())
+	if a.turns != nil {
+		return a.turns.remaining(a.reservation.Remaining())
 	}
 	return a.reservation.Remaining()
 }

@@ -9,8 +9,11 @@ import (
 
 // PoissonSample draws the event's Poisson sample of the rows [0,n): every row is in it
 // independently with exactly the event's sampling probability. It appends the rows to index, in
-// increasing order. For the event accountant.BandedSum only rows of the step's group are. For each row it appends one uniform key to keys, for per-example randomness of
+// increasing order. For each row it appends one uniform key to keys, for per-example randomness of
 // models. A key depends only on the run, the step and the row, not on other rows.
+//
+// For the events accountant.RandomAllocation and accountant.BandedSum the sample is drawn from the
+// rows of the grant's step. Under RandomAllocation it is all of these rows.
 //
 // Guarantee: the sample is private, and so is its length.
 // Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample
@@ -18,25 +21,31 @@ import (
 func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []uint64) {
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
-	kind := samplePoisson
-	if g.a.band != nil {
-		kind = sampleCyclic
+	kind, q := samplePoisson, g.a.terms.probability
+	if g.a.turns != nil {
+		kind = sampleTurns
 	}
 	if !g.takeSample(kind) {
 		return index, keys
 	}
-	before, of := len(index), n
-	n = min(n, math.MaxInt32)
-	if g.a.run.tap == nil {
-		index = sampler.PoissonRows(n, g.a.terms.probability, g.a.samples(), index)
-	} else {
-		index = g.a.coupled(g.step, n, index)
+	var from []int32 // nil for all rows
+	count, before := min(n, math.MaxInt32), len(index)
+	if g.a.turns != nil {
+		from = g.a.turns.rows(g, n)
+		count, q = len(from), q/float64(g.a.turns.steps)
 	}
-	if g.a.band != nil {
-		index = index[:before+len(g.a.band.choose(g, index[before:]))]
+	if g.a.run.tap == nil {
+		index = sampler.PoissonRows(count, g.a.terms.probability, g.a.samples(), index)
+		if from != nil {
+			for i, at := range index[before:] {
+				index[before+i] = from[at]
+			}
+		}
+	} else {
+		index = g.a.coupled(g.step, count, from, index)
 	}
 	keys = g.a.rowKeys(g.step, index[before:], keys)
-	g.tellSample(g.a.terms.probability, of, index[before:])
+	g.tellSample(q, n, index[before:])
 	return index, keys
 }
 
@@ -70,10 +79,13 @@ func (a *Allowance) samples() *entropy.Stream {
 
 // coupled draws a sample for a test. Whether a row is in it depends only on seed, step and row. So
 // the samples of neighbouring data sets agree on their common rows.
-func (a *Allowance) coupled(step uint64, n int, index []int32) []int32 {
+func (a *Allowance) coupled(step uint64, n int, from, index []int32) []int32 {
 	q := a.terms.probability
 	words := a.run.source.Indexed(entropy.Include, step)
 	for row := range n {
+		if from != nil {
+			row = int(from[row])
+		}
 		if q >= 1 || words.At(row) < sampler.FirstWord(q) {
 			index = append(index, int32(row))
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// KeySize is the length of a key in bytes.
-const KeySize = 32
+// keySize is the length of a key in bytes.
+const keySize = 32
 
 // A Key seals sums without noise for transport between processes that may all see the records,
 // such as the workers of one pipeline. It prints as [private]. The zero value is not usable.
@@ -31,7 +31,7 @@ type hiddenKey struct {
 	*keyBytes
 }
 
-type keyBytes struct{ secret [KeySize]byte }
+type keyBytes struct{ secret [keySize]byte }
 
 // NewKey draws a key from the operating system.
 func NewKey() Key {
@@ -44,9 +44,9 @@ func NewKey() Key {
 //
 // Errors: *param.Error for another number of bytes; the error does not contain the bytes.
 func ReadKey(secret []byte) (Key, error) {
-	if len(secret) != KeySize {
+	if len(secret) != keySize {
 		return Key{}, param.New("mechanism.ReadKey.secret", fmt.Sprintf("%d bytes", len(secret)),
-			fmt.Sprintf("%d bytes", KeySize))
+			fmt.Sprintf("%d bytes", keySize))
 	}
 	var k keyBytes
 	copy(k.secret[:], secret)
@@ -186,7 +186,7 @@ func (k Key) plain(sums []*FixedSum) ([]byte, error) {
 // cipher returns GCM with random nonces, under the key that is derived from k, the salt and the
 // use.
 func (k Key) cipher(salt []byte, use string) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, k.secret[:], salt, use, KeySize)
+	key, err := hkdf.Key(sha256.New, k.secret[:], salt, use, keySize)
 	if err != nil {
 		return nil, err
 	}

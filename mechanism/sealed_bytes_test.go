@@ -55,7 +55,7 @@ func TestSealedBytes(t *testing.T) {
 // TestKeysHaveNamesThatKeepThem: the public name of a key contains no two consecutive bytes of the
 // key.
 func TestKeysHaveNamesThatKeepThem(t *testing.T) {
-	secret := make([]byte, KeySize)
+	secret := make([]byte, keySize)
 	for i := range secret {
 		secret[i] = byte(1 + 7*i)
 	}
@@ -64,7 +64,7 @@ func TestKeysHaveNamesThatKeepThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	name, err := hex.DecodeString(k.ID())
-	if err != nil || len(name) == 0 || len(name) > KeySize/4 {
+	if err != nil || len(name) == 0 || len(name) > keySize/4 {
 		t.Errorf("the name is %q: %v", k.ID(), err)
 	}
 	for i := range len(secret) - 1 {

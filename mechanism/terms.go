@@ -8,8 +8,8 @@ type sampling int
 const (
 	sampleNone sampling = iota
 	samplePoisson
-	sampleCyclic
 	sampleSubset
+	sampleTurns
 )
 
 // terms states what one grant of an event may draw.
@@ -33,8 +33,10 @@ func termsOf(e accountant.Event) terms {
 		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: samplePoisson,
 			probability: e.Probability, opposite: true}
 	case accountant.BandedSum:
-		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: sampleCyclic,
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: sampleTurns,
 			probability: e.Probability, opposite: true}
+	case accountant.RandomAllocation:
+		return terms{gaussian: squaredEffect(e.NoiseMultiplier), sampling: sampleTurns, probability: 1}
 	case accountant.SampledWithoutReplacement:
 		t := inner(e.Event)
 		t.sampling, t.subset = sampleSubset, e

@@ -154,6 +154,44 @@ func TestTrainingUnderReplay(t *testing.T) {
 	}
 }
 
+// TestAllocationUnderReplay: training by epochs ends within an epoch and begins again. Under
+// replace-one it is refused.
+func TestAllocationUnderReplay(t *testing.T) {
+	c := trainings()[0]
+	for _, clip := range []sgd.Clip{nil, sgd.Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2,
+		NoiseMultiplier: 2}} {
+		cfg := c.cfg
+		cfg.SamplingProbability, cfg.Steps, cfg.RandomAllocation = 1./3, 6, true
+		if clip != nil {
+			cfg.Clip, cfg.ClipNorm = clip, 0
+		}
+		replayAll(t, c.schema, accountant.AddOrRemoveOne,
+			func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
+				net, err := c.network()
+				if err != nil {
+					return nil, err
+				}
+				trainer, err := sgd.New(cfg, net, l, sgd.WithBackend(device.CPUWith(1)))
+				if err != nil {
+					return nil, err
+				}
+				var seen []any
+				for range 3 {
+					for step, err := range trainer.Steps(ctx, data) {
+						if err != nil {
+							return seen, err
+						}
+						seen = append(seen, step.Number, step.Epsilon, slices.Clone(net.Params().Flat.Data))
+						if step.Number%2 == 0 {
+							break
+						}
+					}
+				}
+				return seen, nil
+			})
+	}
+}
+
 // recordCritic trains a critic whose fakes are 0. It is a network whose gradients have blocks.
 type recordCritic struct {
 	models.Critic

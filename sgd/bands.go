@@ -15,6 +15,7 @@ func (c Config) checkBands(k *checker) {
 	if c.Bands <= 1 {
 		return
 	}
+	k.ok(!c.RandomAllocation, "Bands", c.Bands, "0, since the noise of epochs is independent")
 	k.ok(c.Bands <= c.Steps, "Bands", c.Bands, "at most Steps")
 	k.ok(!(c.bandProbability() > 1), "Bands", c.Bands,
 		"a number whose product with SamplingProbability is at most 1")
@@ -30,12 +31,6 @@ func (c Config) checkBands(k *checker) {
 }
 
 func (c Config) bandProbability() float64 { return float64(c.Bands) * c.SamplingProbability }
-
-// uses returns the number of uses of Event that all Steps take.
-func (c Config) uses() int {
-	b := max(c.Bands, 1)
-	return (c.Steps + b - 1) / b
-}
 
 // banded is Event for correlated noise. NoiseMultiplier is relative to what one participation of a
 // record adds to all steps together.

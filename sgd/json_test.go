@@ -15,6 +15,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		if c.Clip = clip; clip == nil {
 			c.ClipNorm = 2
 		}
+		c.RandomAllocation = clip == nil
 		text, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)

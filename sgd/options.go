@@ -18,7 +18,9 @@ func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = 
 // WithAllowance makes the trainer take its steps from an existing allowance, such as one returned
 // by mechanism.ReserveAll or mechanism.Run.Resume, instead of making a reservation. The allowance
 // must be for the configuration's event on the trainer's ledger, and must have at most Config.Steps
-// uses left. If it has fewer, the missing steps count as already taken.
+// uses left, or as many as there are epochs with Config.RandomAllocation. If it has fewer, the
+// missing steps count as already taken. So a run that resumes in another process loses the rest of
+// its epoch: where the records are allocated is never saved.
 func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.allowance = a } }
 
 // WithAverage keeps an exponential moving average of the released parameters. The average is

@@ -279,7 +279,7 @@ func (t *Trainer) Spent() int {
 // left returns the number of steps that are left. The last use may cover more steps than the
 // configuration has.
 func (t *Trainer) left() int {
-	surplus := t.cfg.uses()*max(t.cfg.Bands, 1) - t.cfg.Steps
+	surplus := t.cfg.uses()*t.cfg.perUse() - t.cfg.Steps
 	return max(t.allowance.Remaining()-surplus, 0)
 }
 

@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Purpose separates the uses of one key. The counter blocks of different purposes differ in their
@@ -27,7 +28,7 @@ const (
 	Sampler                    // Poisson sampling
 	Include                    // whether a sample includes a row, if a test couples neighbours
 	RowKey                     // keys of examples, which models get
-	Group                      // groups of rows that are sampled in turn
+	Slot                       // the one of several steps that may sample a row
 )
 
 // Source is the key of one run.
@@ -137,13 +138,24 @@ func (x *Indexed) Reset(s *Source, p Purpose, id uint64) {
 }
 
 // At returns the row's word.
-func (x *Indexed) At(row int) uint64 {
+func (x *Indexed) At(row int) uint64 { return x.word(row, 0) }
+
+// Below returns a number in [0,n) for the row, exactly uniform. Source: Lemire 2019.
+func (x *Indexed) Below(n uint64, row int) uint64 {
+	hi, lo := bits.Mul64(x.word(row, 0), n)
+	least := -n % n
+	for try := uint16(1); lo < least; try++ { // 2^16 tries in a row never happen
+		hi, lo = bits.Mul64(x.word(row, try), n)
+	}
+	return hi
+}
+
+func (x *Indexed) word(row int, chunk uint16) uint64 {
 	if x.number != nil {
 		row = x.number(row)
 	}
-	// The row takes the place of the block counter. The bits above the counter belong to the chunk,
-	// which is zero here.
-	binary.BigEndian.PutUint64(x.in[8:], uint64(row))
+	// The row takes the place of the block counter.
+	binary.BigEndian.PutUint64(x.in[8:], uint64(chunk)<<48|uint64(row))
 	x.block.Encrypt(x.out[:], x.in[:])
 	return binary.LittleEndian.Uint64(x.out[:8])
 }

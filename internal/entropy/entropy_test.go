@@ -129,6 +129,37 @@ func TestIndexedDependsOnRowOnly(t *testing.T) {
 	}
 }
 
+// TestBelowIsExact: every number below n has 2^64 ÷ n words, rounded down. Other words are drawn
+// again, from words of the same row.
+func TestBelowIsExact(t *testing.T) {
+	x := mustNew(t).Indexed(Slot, 1)
+	n := uint64(3 << 61) // a quarter of all words is drawn again
+	again, half := 0, 0
+	for row := range 2000 {
+		v := x.Below(n, row)
+		if v >= n || v != x.Below(n, row) {
+			t.Fatalf("row %d: %d and %d, want one number below %d", row, v, x.Below(n, row), n)
+		}
+		if hi, lo := bits.Mul64(x.word(row, 0), n); lo < -n%n {
+			if again++; hi == v {
+				t.Fatalf("row %d: %d of a word that must be drawn again", row, v)
+			}
+		} else if hi != v {
+			t.Fatalf("row %d: %d, want %d", row, v, hi)
+		}
+		if v < n/2 {
+			half++
+		}
+	}
+	// Each is binomial and off by 7 standard deviations with probability 3e-12.
+	if want := 2000 / 4.; math.Abs(float64(again)-want) > 7*math.Sqrt(2000*3/16.) {
+		t.Errorf("%d words of 2000 are drawn again, want about %v", again, want)
+	}
+	if math.Abs(float64(half)-1000) > 7*math.Sqrt(500) {
+		t.Errorf("%d numbers of 2000 are in the lower half", half)
+	}
+}
+
 func TestTapTravelsInContext(t *testing.T) {
 	if TapFrom(context.Background()) != nil {
 		t.Error("a context without a tap returned one")

@@ -15,7 +15,7 @@ func lineMutants() []mutant {
 			Why: "one key is used for more messages than its nonces allow"},
 		{Name: "mechanism/messages open as sums", In: "mechanism",
 			Tests: at("mechanism", "SealedBytes"),
-			Old:   "k.secret[:], salt, use, KeySize)", New: "k.secret[:], salt, use[:14], KeySize)",
+			Old:   "k.secret[:], salt, use, keySize)", New: "k.secret[:], salt, use[:14], keySize)",
 			Why: "a message of one kind is accepted as one of another kind"},
 		{Name: "mechanism/inclusions beyond the rows asked for", In: "mechanism",
 			Tests: at("mechanism", "Inclusions"),

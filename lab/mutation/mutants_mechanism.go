@@ -274,7 +274,7 @@ func samplerMutants() []mutant {
 			New: "sampler.UniformBelow(uint64(e.Categories-1), src)",
 			Why: "only records of the last category can answer it, so the answer reveals the record"},
 		{Name: "mechanism/uniform numbers with a bias", In: in, Tests: all,
-			Old: "least := -n % n", New: "least := uint64(0) % n",
+			Old: "least := -n % n; lo", New: "least := uint64(0) % n; lo",
 			Why: "numbers below n are not equally likely"},
 		{Name: "mechanism/second words of a probability are reversed", In: in, Tests: all,
 			Old: "return u < w\n", New: "return u > w\n",

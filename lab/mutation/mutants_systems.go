@@ -104,7 +104,7 @@ func dpgmMutants() []mutant {
 			Why:   "steps are drawn outside the transaction"},
 		{Name: "dpgm/clustering reserves its own", In: in,
 			Tests: at(in, "LedgerHolds"),
-			Old:   "kmeans.WithAllowances(r.Allowance(PurposeNorm), r.Allowance(PurposeCluster)),",
+			Old:   "kmeans.WithAllowances(r.Allowance(kmeans.PurposeNorm), r.Allowance(PurposeCluster)),",
 			New:   "kmeans.WithAllowances(nil, nil),",
 			Why:   "releases are drawn outside the transaction"},
 		{Name: "dpgm/states of more steps than were drawn", In: in,

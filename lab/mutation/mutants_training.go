@@ -143,7 +143,7 @@ func sgdMutants() []mutant {
 			Old: "t.ledger.Unit()); err != nil {", New: "t.ledger.Unit()); err != nil && false {",
 			Why: "a guarantee for users covers only rows"},
 		{Name: "sgd/a resumed run takes another's steps", In: in, Tests: all,
-			Old: "k.OK(a.Remaining() <= t.cfg.Steps,", New: "k.OK(a.Remaining() >= 0,",
+			Old: "k.OK(t.left() <= t.cfg.Steps,", New: "k.OK(a.Remaining() >= 0,",
 			Why: "more steps can be drawn than this run reserved"},
 		{Name: "sgd/the saved state tells the batch's size", In: in, Tests: all,
 			Old: "dst = t.opt.AppendState(dst)\n",

@@ -9,6 +9,7 @@ import (
 // holds the pairs of distributions of each mechanism, in both directions, and the number of uses.
 type Composition struct {
 	n           []int
+	of          []*Pairs
 	remove, add []Pair
 	symmetric   bool
 	loose       bool // some pair only bounds its mechanism from above, so there is no lower end
@@ -23,7 +24,7 @@ func NewComposition() *Composition { return &Composition{symmetric: true} }
 
 // Append adds n uses of the mechanism with the given pairs.
 func (s *Composition) Append(p *Pairs, n int) {
-	s.n = append(s.n, n)
+	s.n, s.of = append(s.n, n), append(s.of, p)
 	s.loose = s.loose || p.Loose || p.Envelope
 	s.remove = append(s.remove, p.Remove)
 	if p.Add != nil {
@@ -35,8 +36,28 @@ func (s *Composition) Append(p *Pairs, n int) {
 }
 
 // Loose reports whether some pair only bounds its mechanism from above. Answers then have no lower
-// end.
+// end, unless every such pair has one below its mechanism.
 func (s *Composition) Loose() bool { return s.loose }
+
+// under returns the composition of the pairs that lie below the mechanisms. It returns nil if there
+// is no such composition other than s.
+func (s *Composition) under() *Composition {
+	if !s.loose {
+		return nil
+	}
+	out := NewComposition()
+	out.Stopped = s.Stopped
+	for i, p := range s.of {
+		if p.Under != nil {
+			p = p.Under()
+		}
+		out.Append(p, s.n[i])
+	}
+	if out.loose {
+		return nil
+	}
+	return out
+}
 
 // Epsilon brackets the smallest ε ≥ 0 with δ(ε) ≤ delta. If lower is false, it skips the work that
 // only the lower end needs.
@@ -49,10 +70,19 @@ func (s *Composition) Delta(eps float64) Answer {
 	return s.both(question{eps: eps, byEps: true, lower: true})
 }
 
-// both returns the larger ε (or δ) of the two directions. The direction "add" almost always has the
-// smaller value. So for "add" both first tries a bound by moments and then a coarse grid. It
-// computes more only if these upper ends are above the upper end of the direction "remove".
+// both brackets the answer, by two compositions if the pairs are brackets.
 func (s *Composition) both(q question) Answer {
+	a := s.ends(q)
+	if u := s.under(); q.lower && u != nil {
+		a.Lower = min(u.ends(q).Lower, a.Upper)
+	}
+	return a
+}
+
+// ends returns the larger ε (or δ) of the two directions. The direction "add" almost always has the
+// smaller value. So for "add" it first tries a bound by moments and then a coarse grid. It
+// computes more only if these upper ends are above the upper end of the direction "remove".
+func (s *Composition) ends(q question) Answer {
 	q.n, q.stopped = s.n, s.Stopped
 	for _, n := range s.n {
 		q.total += float64(n)

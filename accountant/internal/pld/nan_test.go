@@ -37,7 +37,7 @@ func TestFaultyCellsProveNothing(t *testing.T) {
 	for _, base := range []Pair{Laplace(0.4), Gauss{1}} {
 		for i, of := range derived {
 			sound := &Pairs{Remove: of(base)}
-			_, delta := NewSingle(sound).Delta(eps)
+			_, delta := NewSingle(sound, true).Delta(eps)
 			many := NewComposition()
 			many.Append(sound, uses)
 			all := many.Delta(eps)
@@ -45,7 +45,7 @@ func TestFaultyCellsProveNothing(t *testing.T) {
 			for field := range 8 {
 				for _, v := range []float64{math.NaN(), math.Inf(1)} {
 					p := &Pairs{Remove: of(faulty{base, field, v})}
-					if lower, upper := NewSingle(p).Delta(eps); !(upper >= delta*(1-1e-9)) ||
+					if lower, upper := NewSingle(p, true).Delta(eps); !(upper >= delta*(1-1e-9)) ||
 						!(lower <= delta*(1+1e-9)) {
 						t.Errorf("%T %d field %d = %v: δ of one use is in [%v, %v], want %v in it", base, i,
 							field, v, lower, upper, delta)
@@ -87,7 +87,7 @@ func TestSteepLosses(t *testing.T) {
 				{response, pure}, {NewMirror(response), pure}, {BoundedRange(a), laplace * laplace},
 				{NewSampled(0.1, response), max(0, 0.1*high*-math.Expm1(baseLoss(0.1, eps)-a))},
 			} {
-				lower, upper := NewSingle(&Pairs{Remove: c.p}).Delta(eps)
+				lower, upper := NewSingle(&Pairs{Remove: c.p}, true).Delta(eps)
 				if !(lower <= c.delta*(1+1e-12)) || !(upper >= c.delta*(1-1e-12)) ||
 					upper-lower > 1e-11 {
 					t.Errorf("pair %d, a = %g: δ(%g) is in [%v, %v], want %v", i, a, eps, lower, upper,

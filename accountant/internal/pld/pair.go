@@ -8,6 +8,9 @@ import "math"
 type Pairs struct {
 	Remove, Add Pair
 	Loose       bool // the curve lies above the event's own curve: sound for the upper end only
+	// Under, if it is not nil, returns pairs whose curves lie below the event's own curve: Loose is
+	// then set, and the lower end is theirs.
+	Under func() *Pairs
 	// Envelope says that the curve is attained at each ε, but by different mechanisms. So the curve is
 	// exact only for a single use.
 	Envelope bool

@@ -5,16 +5,21 @@ import "github.com/seed7ba64551/privgen/accountant/internal/renyi"
 // Single is the exact curve of a single use of a single mechanism, computed without a grid.
 type Single struct {
 	pairs []Pair
-	loose bool // the pairs are only upper bounds, so there is no lower end
+	under *Single // the curve of the lower end; nil for the same curve
+	loose bool    // the pairs are only upper bounds
 	c     cells
 	node  [1]float64
 }
 
-// NewSingle returns the curve of one use of the mechanism with the given pairs.
-func NewSingle(p *Pairs) *Single {
+// NewSingle returns the curve of one use of the mechanism with the given pairs. If lower is false,
+// it skips the work that only the lower end needs.
+func NewSingle(p *Pairs, lower bool) *Single {
 	o := &Single{pairs: []Pair{p.Remove}, loose: p.Loose}
 	if p.Add != nil {
 		o.pairs = append(o.pairs, p.Add)
+	}
+	if lower && p.Under != nil {
+		o.under = NewSingle(p.Under(), true)
 	}
 	return o
 }
@@ -30,7 +35,10 @@ func (o *Single) Delta(eps float64) (lower, upper float64) {
 		lower = max(lower, o.c.topE-o.c.topErr)
 		upper = max(upper, o.c.topE+o.c.topErr)
 	}
-	if o.loose || !(lower > 0 && lower <= 1) {
+	if o.under != nil {
+		lower, _ = o.under.Delta(eps)
+		lower = min(lower, upper)
+	} else if o.loose || !(lower > 0 && lower <= 1) {
 		lower = 0
 	}
 	return lower, renyi.AtMost(1, upper)

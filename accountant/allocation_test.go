@@ -1,0 +1,171 @@
+package accountant
+
+import (
+	"math"
+	"testing"
+)
+
+// call returns E(Y − k)₊ for Y = exp(mu·z − mu²/2) and normal z.
+func call(mu, k float64) float64 {
+	if k <= 0 {
+		return 1 - k
+	}
+	x := math.Log(k)/mu + mu/2
+	return math.Erfc((x-mu)/math.Sqrt2)/2 - k*math.Erfc(x/math.Sqrt2)/2
+}
+
+// allocationDelta integrates δ(ε) of one epoch of two or three steps, in both directions. It shares
+// no code with the price.
+func allocationDelta(steps int, mu, eps float64) (remove, add float64) {
+	// E(Y₁ + … − tK)₊ over all normals but one, by the trapezoid rule.
+	h := 1. / 4096
+	if steps == 3 {
+		h = 1. / 128
+	}
+	var above func(n int, k float64) float64
+	above = func(n int, k float64) float64 {
+		if n == 1 {
+			return call(mu, k)
+		}
+		sum := 0.0
+		for z := -9.0; z <= 9+mu; z += h {
+			sum += h * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * above(n-1, k-math.Exp(mu*z-mu*mu/2))
+		}
+		return sum
+	}
+	t := float64(steps)
+	remove = above(steps, t*math.Exp(eps)) / t
+	// (1 − e^ε·M)₊ = e^ε·(e^−ε − M)₊, and (K − M)₊ = (M − K)₊ + K − M.
+	add = math.Exp(eps) * (above(steps, t*math.Exp(-eps))/t + math.Exp(-eps) - 1)
+	return remove, add
+}
+
+// TestAllocationOfFewSteps compares brackets with integrals of closed forms.
+func TestAllocationOfFewSteps(t *testing.T) {
+	for _, c := range []struct {
+		steps   int
+		mu, eps float64
+	}{{2, 1, 0}, {2, 1, 1.5}, {2, 0.3, 0.2}, {2, 3, 5}, {2, 2, 6}, {3, 1, 0.5}, {3, 1, 1.5},
+		{3, 0.5, 0.3}} {
+		remove, add := allocationDelta(c.steps, c.mu, c.eps)
+		want, e := max(remove, add), RandomAllocation{c.steps, 1 / c.mu}
+		b := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne))
+		if !(b.Lower <= want*(1+1e-9) && want <= b.Upper*(1+1e-9)) || b.Upper > b.Lower*1.01 {
+			t.Errorf("%+v: δ is in %+v, want %g in a narrow bracket", c, b, want)
+		}
+		if b := must[Bound](t)(Epsilon(e, want, AddOrRemoveOne)); !(b.Lower <= c.eps+1e-9 &&
+			c.eps <= b.Upper+1e-9) {
+			t.Errorf("%+v: ε at δ = %g is in %+v", c, want, b)
+		}
+		// The add direction alone, which the larger one hides.
+		atom := must[[]term](t)(newCollector(AddOrRemoveOne, newWork()).reduceOne(e))[0].atom
+		one := []term{{oneWayAtom{atom, true}, 1}}
+		if b := must[Bound](t)(deltaTerms(one, c.eps, AddOrRemoveOne)); !(b.Upper >= add*(1-1e-9)) ||
+			b.Upper > add*1.02+1e-12 {
+			t.Errorf("%+v: δ of adding is in %+v, want %g", c, b, add)
+		}
+	}
+}
+
+// TestAllocationAgainstSimulation compares δ of one epoch with the mean of (1 − e^{ε−L})₊ over
+// simulated losses. A sound bracket fails with probability below 1e-8, as its distance from the
+// mean is over six standard errors.
+func TestAllocationAgainstSimulation(t *testing.T) {
+	d := newDraws(31)
+	for _, c := range []struct {
+		steps   int
+		mu, eps float64
+	}{{20, 1, 0.5}, {20, 2, 3}, {200, 1, 0.1}, {1000, 1.5, 0.1}} {
+		const runs = 1 << 13
+		var sum, square [2]float64
+		for range runs {
+			m := 0.0
+			for range c.steps {
+				m += math.Exp(c.mu*d.NormFloat64()-c.mu*c.mu/2) / float64(c.steps)
+			}
+			add := max(0, 1-math.Exp(c.eps)*m)
+			sum[1] += add
+			square[1] += add * add
+			// Under P, the record is in the first step.
+			x := math.Exp(c.mu*d.NormFloat64() + c.mu*c.mu/2)
+			for range c.steps - 1 {
+				x += math.Exp(c.mu*d.NormFloat64() - c.mu*c.mu/2)
+			}
+			remove := max(0, 1-math.Exp(c.eps)*float64(c.steps)/x)
+			sum[0] += remove
+			square[0] += remove * remove
+		}
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu}, c.eps, AddOrRemoveOne))
+		low, high := 0.0, 0.0
+		for i := range sum {
+			mean := sum[i] / runs
+			slack := 6 * math.Sqrt((square[i]/runs-mean*mean)/runs)
+			low, high = max(low, mean-slack), max(high, mean+slack)
+		}
+		if b.Upper < low || b.Lower > high {
+			t.Errorf("%+v: δ is in %+v, simulated between %g and %g", c, b, low, high)
+		}
+	}
+}
+
+// TestRareLossesOfAllocation compares small δ with E(M − e^ε)₊ for the mean M of log-normals. One
+// of them is shifted so that it is often large; the likelihood ratio weights it. A sound bracket
+// fails with probability below 1e-8: the limit is six standard errors, about a tenth of δ.
+func TestRareLossesOfAllocation(t *testing.T) {
+	d := newDraws(33)
+	for _, c := range []struct {
+		steps          int
+		mu, eps, shift float64
+	}{{100, 1, 1.76, 5}, {100, 1, 2.7, 6}, {20, 2, 8, 5}} {
+		const runs = 60000
+		sum, square, k := 0.0, 0.0, math.Exp(c.eps)*float64(c.steps)
+		for range runs {
+			all, weight := 0.0, 0.0
+			for i := range c.steps {
+				z := d.NormFloat64()
+				if i == 0 {
+					z += c.shift
+				}
+				all += math.Exp(c.mu*z - c.mu*c.mu/2)
+				weight += math.Exp(c.shift*z - c.shift*c.shift/2)
+			}
+			v := max(0, all-k) / weight
+			sum += v
+			square += v * v
+		}
+		mean := sum / runs
+		slack := 6 * math.Sqrt((square/runs-mean*mean)/runs)
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu}, c.eps, AddOrRemoveOne))
+		if b.Upper < mean-slack || b.Lower > mean+slack || slack > 0.15*mean {
+			t.Errorf("%+v: δ is in %+v, simulated %g ± %g", c, b, mean, slack)
+		}
+	}
+}
+
+// TestAllocationBrackets: brackets are narrow over the range of parameters, more steps cost less,
+// and more noise costs less.
+func TestAllocationBrackets(t *testing.T) {
+	price := func(e RandomAllocation, epochs int, delta float64) Bound {
+		t.Helper()
+		b := must[Bound](t)(Epsilon(Repeated{e, epochs}, delta, AddOrRemoveOne))
+		if !(b.Lower > 0 && b.Upper <= b.Lower*1.01) {
+			t.Errorf("%+v × %d at δ = %g: ε is in %+v, %.2f %%", e, epochs, delta, b,
+				100*(b.Upper/b.Lower-1))
+		}
+		return b
+	}
+	d := newDraws(32)
+	for _, steps := range []int{2, 5, 31, 1000, 1 << 20} {
+		e := RandomAllocation{steps, d.between(0.07, 3)}
+		epochs, delta := int(d.between(1, 200)), d.between(1e-12, 1e-4)
+		b := price(e, epochs, delta)
+		if less := price(RandomAllocation{min(steps+steps/2, 1<<20), e.NoiseMultiplier}, epochs,
+			delta); less.Lower > b.Upper {
+			t.Errorf("%+v: ε = %+v, with more steps %+v", e, b, less)
+		}
+		if less := price(RandomAllocation{steps, e.NoiseMultiplier * 1.2}, epochs,
+			delta); less.Lower > b.Upper {
+			t.Errorf("%+v: ε = %+v, with more noise %+v", e, b, less)
+		}
+	}
+}

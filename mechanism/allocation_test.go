@@ -1,0 +1,145 @@
+package mechanism
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
+)
+
+func allocated(steps int) accountant.Event {
+	return accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1}
+}
+
+// stepsOf returns the step of each row in an epoch, and fails unless a row is in exactly one step.
+func stepsOf(t *testing.T, a *Allowance, n, steps int) []int {
+	t.Helper()
+	out := make([]int, n)
+	for i := range out {
+		out[i] = -1
+	}
+	for s := range steps {
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, keys := g.PoissonSample(n, nil, nil)
+		if len(keys) != len(rows) || !slices.IsSorted(rows) {
+			t.Fatalf("step %d: %d rows, in order %t, with %d keys", s, len(rows), slices.IsSorted(rows),
+				len(keys))
+		}
+		for _, row := range rows {
+			if out[row] >= 0 {
+				t.Fatalf("row %d is in steps %d and %d", row, out[row], s)
+			}
+			out[row] = s
+		}
+	}
+	if slices.Contains(out, -1) {
+		t.Fatal("some row is in no step")
+	}
+	return out
+}
+
+// TestAllocation: every row is in one step, chosen uniformly and independently of its neighbour and
+// of other epochs. Each of the ten comparisons fails by chance with probability 6e-10: the limit is
+// 6.2 standard deviations. An allocation that depends on neither row nor epoch is hundreds away.
+func TestAllocation(t *testing.T) {
+	const n, steps = 90000, 7
+	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(steps), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var epochs [2][]int
+	for i := range epochs {
+		epochs[i] = stepsOf(t, a, n, steps)
+	}
+	counts := make([]int, steps)
+	same, neighbours, next := 0, 0, 0
+	for row, s := range epochs[0] {
+		counts[s]++
+		if s == epochs[1][row] {
+			same++
+		}
+		if row > 0 && s == epochs[0][row-1] {
+			neighbours++
+		}
+		if (s+1)%steps == epochs[1][row] {
+			next++
+		}
+	}
+	for _, c := range counts {
+		sixSigma(t, "step", c, n, 1./steps)
+	}
+	sixSigma(t, "rows in the same step of both epochs", same, n, 1./steps)
+	sixSigma(t, "rows in the step of the row before", neighbours, n-1, 1./steps)
+	sixSigma(t, "rows one step later in the next epoch", next, n, 1./steps)
+}
+
+// TestAllocationDependsOnRowOnly: whether other rows exist does not move a row.
+func TestAllocationDependsOnRowOnly(t *testing.T) {
+	source, err := entropy.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, many := allocate(50, 6, source.Indexed(entropy.Slot, 3)),
+		allocate(60, 6, source.Indexed(entropy.Slot, 3))
+	for s := range 6 {
+		rows := slices.DeleteFunc(slices.Clone(many.step(s)), func(row int32) bool { return row >= 50 })
+		if got := few.step(s); !slices.Equal(got, rows) {
+			t.Errorf("step %d holds rows %d, with more rows %d", s, got, rows)
+		}
+	}
+}
+
+// TestAllocationIsCovered: a grant of an allocation draws one sample, releases as much as the event
+// states, and there are as many grants as steps.
+func TestAllocationIsCovered(t *testing.T) {
+	refused := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrNotCovered) {
+			t.Errorf("%s: got %v, want %v", what, err, ErrNotCovered)
+		}
+	}
+	part := func() Part {
+		return Part{Sum: NewFixedSum(2, GridFor(1)), Std: 1, Out: make([]float64, 2)}
+	}
+	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(2), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for left := 2; left > 0; left-- {
+		g, err := a.Next()
+		if err != nil || a.Remaining() != left-1 {
+			t.Fatalf("%d steps left, want %d: %v", a.Remaining(), left-1, err)
+		}
+		refused("before the sample", g.Release(1, part()))
+		g.PoissonSample(9, nil, nil)
+		if err := g.Release(1, part()); err != nil {
+			t.Error(err)
+		}
+		refused("twice in a step", g.Release(1e-3, part()))
+		if rows, _ := g.PoissonSample(9, nil, nil); len(rows) > 0 {
+			t.Error("a second sample is drawn")
+		}
+	}
+	if _, err := a.Next(); !errors.Is(err, ledger.ErrReservationExhausted) {
+		t.Errorf("a step too many: %v", err)
+	}
+	for _, e := range []accountant.Event{
+		accountant.PoissonSampled{Probability: 0.5, Event: allocated(2)},
+		accountant.Repeated{Event: allocated(2), Count: 1}} {
+		g := grantOf(t, e)
+		if rows, _ := g.PoissonSample(900, nil, nil); len(rows) > 0 && e != nil {
+			refused("an allocation inside", g.Release(1e-3, part()))
+		}
+	}
+	if a, err = Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(2), 2); err != nil {
+		t.Fatal(err)
+	}
+	_, err = PlanInclusions(9, a)
+	refused("inclusions", err)
+}

@@ -1,0 +1,103 @@
+package mechanism
+
+import (
+	"math"
+	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+)
+
+// turns let the steps of one use sample in turn. Every row has one of the steps, uniform and
+// independent of the other rows, and only this step may sample it: a step for each use
+// (accountant.RandomAllocation), or one for all uses (accountant.BandedSum).
+type turns struct {
+	steps int // of one use
+	fresh bool
+
+	mu    sync.Mutex
+	begun int    // steps so far
+	id    uint64 // of the words that give rows their steps
+
+	slots   *slots // the caller holds the allowance's mu
+	slotsID uint64
+}
+
+// newTurns returns nil for other events.
+func newTurns(e accountant.Event) *turns {
+	switch e := e.(type) {
+	case accountant.RandomAllocation:
+		return &turns{steps: e.Steps, fresh: true}
+	case accountant.BandedSum:
+		return &turns{steps: len(e.Band)}
+	}
+	return nil
+}
+
+// next returns the grant of the next step. It takes a use for the first step of each.
+func (t *turns) next(a *Allowance) (*Grant, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun%t.steps == 0 {
+		if err := a.take(); err != nil {
+			return nil, err
+		}
+	}
+	g := &Grant{a: a, step: a.run.nextStep()}
+	if t.begun%t.steps == 0 && (t.fresh || t.begun == 0) {
+		t.id = g.step
+	}
+	t.begun++
+	g.turn, g.slotsID = t.begun, t.id
+	return g, nil
+}
+
+// remaining returns the number of steps that are left.
+func (t *turns) remaining(uses int) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return uses*t.steps + (t.steps-t.begun%t.steps)%t.steps
+}
+
+// rows returns the rows of the grant's step, in increasing order.
+func (t *turns) rows(g *Grant, n int) []int32 {
+	if t.slots == nil || t.slots.of != n || t.slotsID != g.slotsID {
+		t.slots, t.slotsID = allocate(n, t.steps, g.a.run.source.Indexed(entropy.Slot, g.slotsID)), g.slotsID
+	}
+	return t.slots.step((g.turn - 1) % t.steps)
+}
+
+// slots holds rows in the order of their steps.
+type slots struct {
+	of   int     // number of rows
+	list []int32 // in increasing order within a step
+	end  []int   // of every step
+}
+
+// allocate draws a step for every row, and sorts the rows by step.
+func allocate(n, steps int, words *entropy.Indexed) *slots {
+	s := &slots{of: n, list: make([]int32, max(min(n, math.MaxInt32), 0)), end: make([]int, steps)}
+	step := make([]int32, len(s.list))
+	for row := range step {
+		step[row] = int32(words.Below(uint64(steps), row))
+		s.end[step[row]]++
+	}
+	first := 0
+	for i, count := range s.end {
+		s.end[i], first = first, first+count
+	}
+	for row, i := range step {
+		s.list[s.end[i]] = int32(row)
+		s.end[i]++
+	}
+	return s
+}
+
+// step returns the rows of a step, counted from 0.
+func (s *slots) step(i int) []int32 {
+	first := 0
+	if i > 0 {
+		first = s.end[i-1]
+	}
+	return s.list[first:s.end[i]]
+}

@@ -1,0 +1,148 @@
+package sgd_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/sgd"
+)
+
+// batches records the rows of every batch.
+type batches struct {
+	*recorder
+	rows [][]int32
+}
+
+func (b *batches) Sample(s entropy.Sample) { b.rows = append(b.rows, slices.Clone(s.Rows)) }
+
+// epochs returns the configuration of two epochs of four steps.
+func epochs(clip sgd.Clip) sgd.Config {
+	cfg := with(clip, 0.25, 8)
+	cfg.RandomAllocation = true
+	return cfg
+}
+
+// TestEpochsUseEveryRecordOnce: every record is in one batch of each epoch, also if the loop ends
+// within an epoch and begins again. Every epoch is one use on the ledger, and the effects of every
+// step match its event.
+func TestEpochsUseEveryRecordOnce(t *testing.T) {
+	const n = 40
+	for name, clip := range policies() {
+		cfg := epochs(clip)
+		trainer, l := newTrainer(t, cfg, newCentre(2), 1e4)
+		seen := &batches{recorder: &recorder{seed: 3}}
+		ctx, data := entropy.WithTap(t.Context(), seen), table(t, n, 2, 0)
+		number := 0
+		for _, most := range []int{3, 2, 8} {
+			for step, err := range trainer.Steps(ctx, data) {
+				if number++; err != nil || step.Number != number || step.Of != 8 {
+					t.Fatalf("%s: step %d is %+v, %v", name, number, step, err)
+				}
+				if spent := l.Entries()[0].Spent; spent != (number+3)/4 {
+					t.Errorf("%s: %d epochs are spent after step %d", name, spent, number)
+				}
+				if most--; most == 0 {
+					break
+				}
+			}
+		}
+		for _, err := range trainer.Steps(ctx, data) {
+			if !errors.Is(err, ledger.ErrReservationExhausted) {
+				t.Errorf("%s: after all steps: %v", name, err)
+			}
+		}
+		if e := l.Entries(); len(e) != 1 || e[0].Reserved != 2 ||
+			!accountant.EqualEvents(e[0].Event, cfg.Event(accountant.AddOrRemoveOne)) {
+			t.Errorf("%s: the ledger holds %+v", name, e)
+		}
+		if len(seen.rows) != 8 {
+			t.Fatalf("%s: %d batches in 8 steps", name, len(seen.rows))
+		}
+		for i := range 2 {
+			rows := slices.Concat(seen.rows[4*i : 4*i+4]...)
+			slices.Sort(rows)
+			if unique := slices.Compact(slices.Clone(rows)); len(rows) != n || len(unique) != n {
+				t.Errorf("%s: epoch %d uses the records %d", name, i, rows)
+			}
+		}
+		if slices.Equal(seen.rows[0], seen.rows[4]) && slices.Equal(seen.rows[1], seen.rows[5]) {
+			t.Errorf("%s: both epochs have the same batches", name)
+		}
+		square := 0.0
+		for _, e := range seen.effects[:len(seen.effects)/8] {
+			square += e * e
+		}
+		sigma := l.Entries()[0].Event.(accountant.RandomAllocation).NoiseMultiplier
+		if math.Abs(square*sigma*sigma-1) > 1e-9 {
+			t.Errorf("%s: the effects %v do not match the multiplier %v", name, seen.effects, sigma)
+		}
+	}
+}
+
+// TestEpochsResume: a run that resumes in another process takes the epochs that are left.
+func TestEpochsResume(t *testing.T) {
+	cfg := epochs(nil)
+	trainer, l := newTrainer(t, cfg, newCentre(2), 1e4)
+	for range trainer.Steps(t.Context(), table(t, 40, 2, 0)) {
+		break
+	}
+	left, err := mechanism.Begin(t.Context(), l).Resume("DP-SGD step", cfg.Event(l.Relation()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(left))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var numbers []int
+	for step, err := range again.Steps(t.Context(), table(t, 40, 2, 0)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers = append(numbers, step.Number)
+	}
+	if !slices.Equal(numbers, []int{5, 6, 7, 8}) {
+		t.Errorf("the steps after resuming are %d", numbers)
+	}
+	more, err := mechanism.Begin(t.Context(), ledger.New(budget(1e4))).Reserve("more",
+		cfg.Event(accountant.AddOrRemoveOne), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(more)); err == nil {
+		t.Error("an allowance of three epochs is accepted for two")
+	}
+}
+
+// TestEpochsCostLessThanPoisson: calibration meets the target, with less noise than Poisson
+// sampling. Replace-one is refused.
+func TestEpochsCostLessThanPoisson(t *testing.T) {
+	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
+	cfg := with(nil, 0.02, 200)
+	cfg.NoiseMultiplier = 0
+	poisson, err := cfg.Calibrate(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.RandomAllocation = true
+	epochs, err := cfg.Calibrate(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := accountant.Epsilon(accountant.Repeated{Event: epochs.Event(0), Count: 4}, b.Delta, 0)
+	if err != nil || got.Upper > b.Epsilon || got.Upper < 0.98*b.Epsilon ||
+		!(epochs.NoiseMultiplier < poisson.NoiseMultiplier) {
+		t.Errorf("multiplier %v costs %v, %v; Poisson sampling needs %v", epochs.NoiseMultiplier, got, err,
+			poisson.NoiseMultiplier)
+	}
+	b.Relation = accountant.ReplaceOne
+	if _, err := cfg.Calibrate(b); !errors.Is(err, accountant.ErrUnsupported) {
+		t.Errorf("replace-one: %v", err)
+	}
+}
