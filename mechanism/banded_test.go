@@ -276,3 +276,22 @@ func TestFarNoiseEndsABand(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRoundingInBands: rows stay within the norm that is charged after they are rounded to the grid,
+// also if the rows of two records are opposite.
+func TestRoundingInBands(t *testing.T) {
+	e := banded(0.5, testBand...)
+	for r, rows := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
+		accountant.ReplaceOne: 2} {
+		for _, dim := range []int{1, 1000, 1 << 24} {
+			const multiplier = 1.5
+			b := newBand(e)
+			grid, std := b.noise(termsOf(e).under(r), Gradient{Sum: make([]float32, dim),
+				Sensitivity: rows, NoiseMultiplier: multiplier})
+			moved := rows * (1 + grid*math.Sqrt(float64(dim)))
+			if got := std / multiplier / b.norm; !(grid > 0) || got < moved*(1-1e-15) {
+				t.Errorf("%v, dimension %d: noise for a distance of %v, want %v", r, dim, got, moved)
+			}
+		}
+	}
+}
