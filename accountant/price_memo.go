@@ -3,18 +3,41 @@ package accountant
 import (
 	"fmt"
 	"sync"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
 // priceMemo caches the prices of compositions. A plan is priced when it is made, when it is
 // reserved and when its guarantee is requested. A service also makes the same plan many times. A
 // price depends only on the arguments in its key, so a cached price equals the price that would be
 // computed.
-type priceMemo struct {
+type priceMemo = memo[Price]
+
+// memo keeps the latest values, in two generations of at most so many.
+type memo[T any] struct {
+	most          int
 	mu            sync.Mutex
-	recent, older map[string]Price
+	recent, older map[string]T
 }
 
-var prices priceMemo
+var prices = priceMemo{most: memoAnswers}
+
+// usesOfSums caches what single uses add to sums: a ledger adds an event when it is quoted and
+// again when it is reserved. An entry takes up to 64 KiB.
+var usesOfSums = memo[*pld.Use]{most: 64}
+
+// useOf returns what one use of an atom adds to sums, or nil.
+func useOf(aim *pld.Aim, a atom) *pld.Use {
+	key := fmt.Sprintf("%b %b %s", aim.Epsilon, aim.Delta, a.key())
+	u, ok := usesOfSums.find(key)
+	if !ok {
+		if p := a.pairs(); p != nil {
+			u = aim.Use(p)
+		}
+		usesOfSums.keep(key, u)
+	}
+	return u
+}
 
 // Two generations of prices are kept, only for short keys: less than 2 MB in all.
 const (
@@ -32,7 +55,7 @@ func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool
 	return key, len(key) <= memoKey
 }
 
-func (m *priceMemo) find(key string) (Price, bool) {
+func (m *memo[T]) find(key string) (T, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p, ok := m.recent[key]
@@ -44,24 +67,24 @@ func (m *priceMemo) find(key string) (Price, bool) {
 	return p, ok
 }
 
-func (m *priceMemo) keep(key string, p Price) {
+func (m *memo[T]) keep(key string, p T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.keepLocked(key, p)
 }
 
-func (m *priceMemo) keepLocked(key string, p Price) {
-	if len(m.recent) >= memoAnswers {
+func (m *memo[T]) keepLocked(key string, p T) {
+	if len(m.recent) >= m.most {
 		m.older, m.recent = m.recent, nil
 	}
 	if m.recent == nil {
-		m.recent = map[string]Price{}
+		m.recent = map[string]T{}
 	}
 	m.recent[key] = p
 }
 
 // forget empties the cache, for benchmarks of first prices.
-func (m *priceMemo) forget() {
+func (m *memo[T]) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.recent, m.older = nil, nil

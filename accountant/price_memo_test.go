@@ -66,7 +66,7 @@ func TestRememberedPricesHaveARelation(t *testing.T) {
 
 // TestFewPricesAreRemembered: the cache stays small in a search over many plans.
 func TestFewPricesAreRemembered(t *testing.T) {
-	var m priceMemo
+	m := priceMemo{most: memoAnswers}
 	for i := range 10 * memoAnswers {
 		m.keep(fmt.Sprint(i), Price{})
 		if _, ok := m.find("0"); !ok {

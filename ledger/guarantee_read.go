@@ -86,7 +86,7 @@ func (g *Guarantee) checkWords() error {
 func (g *Guarantee) reprice() error {
 	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
 	if len(g.Entries) == 0 {
-		nothing, _ := accountant.Reduced{}.Price(context.Background(), g.Delta, 0, false)
+		nothing, _ := accountant.Reduced{}.Price(context.Background(), accountant.Budget{Delta: g.Delta}, 0, false)
 		g.Lower, g.Accountant = 0, nothing.Engine
 		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
 		return nil

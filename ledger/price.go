@@ -68,7 +68,7 @@ func (l *Ledger) bound(ctx context.Context, e accountant.Event,
 
 func (l *Ledger) priceOf(ctx context.Context, e accountant.Reduced,
 	lower bool) (accountant.Price, error) {
-	p, err := e.Price(ctx, l.budget.Delta, l.filter, lower)
+	p, err := e.Price(ctx, l.budget, l.filter, lower)
 	if l.filter != 0 {
 		p.Engine = engineFilter
 	}
