@@ -148,10 +148,25 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 		}
 		if err != nil {
 			r.Bound = infinite
+		} else if l == root && c == &l.published {
+			l.improve(&r)
 		}
 		*c = cachedBound{root.version, true, r, err}
 	}
 	return c.result, c.err
+}
+
+// improve replaces the upper end by that of the running sum if that is smaller. A reservation may
+// have been decided by it.
+func (l *Ledger) improve(p *accountant.Price) {
+	sum := l.sum
+	if l.reduced == nil {
+		sum = l.runningWith(l, nil)
+	}
+	if upper, ok := l.runningCost(context.Background(), sum); ok && upper < p.Upper {
+		p.Upper, p.Lower = upper, min(p.Lower, upper)
+		p.Estimate, p.AtEdge = min(p.Estimate, upper), false
+	}
 }
 
 // headroom remembers how many uses of the last requested event are known to fit. With it, a service
@@ -237,6 +252,10 @@ func (l *Ledger) used(key string) int {
 }
 
 func fitsBudget(root, at *Ledger, e accountant.Event, count int) (bool, error) {
+	more := accountant.Repeated{Event: e, Count: count}
+	if _, ok := root.runningCost(context.Background(), root.runningWith(at, more)); ok {
+		return true, nil
+	}
 	r, err := root.bound(context.Background(), root.event(at, e, count), false)
 	if err != nil {
 		return false, err
