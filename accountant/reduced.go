@@ -95,13 +95,13 @@ type Price struct {
 // upper end is then larger than that of [Epsilon], and the lower end is 0.
 //
 // If events were reduced before, the price has only an upper end, which is precise if it is near the
-// ε of the budget. Above the budget there is no price. It does not depend on the order of the
-// events.
+// ε of the budget, and which is that ε if lower is false. Above the budget there is no price. The
+// price does not depend on the order of the events.
 //
 // Errors: ErrUnsupported; the error of a context that ends first.
 func (e Reduced) Price(ctx context.Context, b Budget, order float64, lower bool) (Price, error) {
 	if e.running != nil {
-		return e.priceRunning(ctx, b, order)
+		return e.priceRunning(ctx, b, order, lower)
 	}
 	if order == 0 {
 		if rounded, ok := e.rounded(mostCostly); ok {
@@ -122,12 +122,13 @@ func (e Reduced) Price(ctx context.Context, b Budget, order float64, lower bool)
 	return Price{Bound: Bound{0, worst, worst}, Engine: engineRDP}, nil
 }
 
-func (e Reduced) priceRunning(ctx context.Context, b Budget, order float64) (Price, error) {
+func (e Reduced) priceRunning(ctx context.Context, b Budget, order float64,
+	precise bool) (Price, error) {
 	if err := ctx.Err(); err != nil {
 		return Price{}, err
 	}
 	if s := e.running.at(b); s != nil && order == 0 {
-		if eps := s.Epsilon(); eps <= b.Epsilon {
+		if eps := s.Epsilon(precise); eps <= b.Epsilon {
 			return Price{Bound: Bound{0, eps, eps}, Engine: enginePLD}, nil
 		}
 	}

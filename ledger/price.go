@@ -85,20 +85,19 @@ const engineFilter = "Rényi filter of fixed order"
 // above the value that was checked against the budget. It never falls while the ledger is open:
 // another engine may find a smaller bound of more events. The caller holds the state lock.
 func (l *Ledger) priceFull() (accountant.Price, error) {
-	quick, err := l.cached(&l.published, false)
-	if err != nil {
-		return quick, err
-	}
-	if l.filter != 0 {
-		return l.filtered(quick), nil
-	}
-	r, err := l.cached(&l.bracket, true)
+	r, err := l.cached(l.priced(), l.filter == 0)
 	if err != nil {
 		return r, err
 	}
-	if quick.Upper < r.Upper {
-		r.Upper, r.Engine, r.AtEdge = quick.Upper, quick.Engine, quick.AtEdge
-		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
+	if l.filter != 0 {
+		return l.filtered(r), nil
+	}
+	if !(r.Upper <= l.budget.Epsilon) { // the price that was checked may lie below
+		quick, err := l.cached(&l.published, false)
+		if err != nil {
+			return quick, err
+		}
+		takeUpper(&r, quick)
 	}
 	l.printed = max(l.printed, r.Upper)
 	r.Upper = l.printed
@@ -148,7 +147,7 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 		}
 		if err != nil {
 			r.Bound = infinite
-		} else if l == root && c == &l.published {
+		} else if l == root {
 			l.improve(&r)
 		}
 		*c = cachedBound{root.version, true, r, err}
@@ -163,9 +162,24 @@ func (l *Ledger) improve(p *accountant.Price) {
 	if l.reduced == nil {
 		sum = l.runningWith(l, nil)
 	}
-	if upper, ok := l.runningCost(context.Background(), sum); ok && upper < p.Upper {
-		p.Upper, p.Lower = upper, min(p.Lower, upper)
-		p.Estimate, p.AtEdge = min(p.Estimate, upper), false
+	if cost, ok := l.runningCost(context.Background(), sum, true); ok {
+		takeUpper(p, cost)
+	}
+}
+
+// priced returns the price that priceFull needs first.
+func (l *Ledger) priced() *cachedBound {
+	if l.filter != 0 {
+		return &l.published
+	}
+	return &l.bracket
+}
+
+// takeUpper replaces the upper end of p by that of q if that is smaller.
+func takeUpper(p *accountant.Price, q accountant.Price) {
+	if q.Upper < p.Upper {
+		p.Upper, p.Engine, p.AtEdge = q.Upper, q.Engine, q.AtEdge
+		p.Estimate, p.Lower = min(p.Estimate, p.Upper), min(p.Lower, p.Upper)
 	}
 }
 
@@ -253,7 +267,8 @@ func (l *Ledger) used(key string) int {
 
 func fitsBudget(root, at *Ledger, e accountant.Event, count int) (bool, error) {
 	more := accountant.Repeated{Event: e, Count: count}
-	if _, ok := root.runningCost(context.Background(), root.runningWith(at, more)); ok {
+	sum := root.runningWith(at, more)
+	if _, ok := root.runningCost(context.Background(), sum, false); ok {
 		return true, nil
 	}
 	r, err := root.bound(context.Background(), root.event(at, e, count), false)

@@ -35,7 +35,7 @@ var errUnpriced = errors.New("ledger: no quote for this version")
 // quote is not known yet, and the whole ledger is priced the next time.
 func (q *quote) price() {
 	if q.sum != nil {
-		_, q.known = q.at.runningCost(q.ctx, q.sum)
+		_, q.known = q.at.runningCost(q.ctx, q.sum, false)
 		q.whole, q.err = !q.known, nil
 		return
 	}
@@ -99,7 +99,7 @@ func (l *Ledger) quote() {
 		l.shared.state.Lock()
 		root := l.shared.root
 		version := root.version
-		known := root.fault != nil || l.published.valid && l.published.version == version
+		known := root.fault != nil || l.priced().valid && l.priced().version == version
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
 		if l == root {

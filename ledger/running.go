@@ -50,12 +50,13 @@ func (l *Ledger) runningWith(at *Ledger, more accountant.Event) *accountant.Redu
 	return &out
 }
 
-// runningCost returns the cost of what runningWith returned, if it proves that it is within the
-// budget, and otherwise false.
-func (l *Ledger) runningCost(ctx context.Context, sum *accountant.Reduced) (float64, bool) {
+// runningCost returns an upper end of the cost of what runningWith returned, if it proves that it is
+// within the budget, and otherwise false. If precise is false, that is all that it proves.
+func (l *Ledger) runningCost(ctx context.Context, sum *accountant.Reduced,
+	precise bool) (accountant.Price, bool) {
 	if sum == nil {
-		return 0, false
+		return accountant.Price{}, false
 	}
-	p, err := sum.Price(ctx, l.budget, 0, false)
-	return p.Upper, err == nil && p.Upper <= l.budget.Epsilon
+	p, err := sum.Price(ctx, l.budget, 0, precise)
+	return p, err == nil && p.Upper <= l.budget.Epsilon
 }

@@ -86,11 +86,17 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	if math.IsNaN(r.aim.theta + r.aim.eps) { // no window is known
 		return Answer{}
 	}
+	last := math.Inf(1)
 	for try := range tries + moreTries {
 		if try >= tries && !(q.byEps && r.best.Lower < 0.6*r.best.Upper) {
 			break
 		}
 		view := q.view(&s, r.aim, r.grid)
+		if view.limited && r.best.OK && view.h > 0.8*last { // hardly finer than the last grid
+			r.best.Limited = true
+			break
+		}
+		last = view.h
 		a := q.once(w, &s, view, ends)
 		if !a.OK {
 			r.lookFurther()
