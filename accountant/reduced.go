@@ -2,9 +2,7 @@ package accountant
 
 import (
 	"context"
-	"sync"
 
-	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -17,8 +15,8 @@ type Reduced struct {
 	running  *running // nil unless events were reduced before this one
 }
 
-// Reduce takes an event apart. If another event was reduced before it, the result is both, composed,
-// and its price takes time for e only: see [Reduced.Price].
+// Reduce takes an event apart. If another event was reduced before it, the result is both, composed.
+// Its price takes time for e only: see [Reduced.Price].
 //
 // Errors: *param.Error, also if the relations differ; ErrUnsupported.
 func Reduce(e Event, r Relation, before ...Reduced) (Reduced, error) {
@@ -26,57 +24,14 @@ func Reduce(e Event, r Relation, before ...Reduced) (Reduced, error) {
 	out := Reduced{lists: lists, relation: r}
 	for _, b := range before {
 		if b.relation != r {
-			return out, param.New("accountant.Reduce.before", b.relation, "events under "+r.String())
+			return Reduced{}, param.New("accountant.Reduce.before", b.relation, "events under "+r.String())
 		}
-		out.running = &running{before: b.running, lists: lists}
+		if b.running == nil {
+			b.running = newRunning(nil, b.lists)
+		}
+		out.running = newRunning(b.running, lists)
 	}
 	return out, err
-}
-
-// running is a composition to which events are added one by one.
-type running struct {
-	once   sync.Once
-	before *running
-	lists  [][]term
-	sum    *pld.Sum // nil if some event has none
-}
-
-// at returns the sum for a budget, or nil.
-func (u *running) at(b Budget) *pld.Sum {
-	if u == nil {
-		if a := pld.NewAim(b.Epsilon, b.Delta); a != nil {
-			return a.NewSum()
-		}
-		return nil
-	}
-	u.once.Do(func() {
-		if s := u.before.at(b); s != nil && len(u.lists) == 1 {
-			if s = s.Clone(); addAll(s, u.lists[0]) {
-				u.sum = s
-			}
-		}
-		u.before, u.lists = nil, nil
-	})
-	if s := u.sum; s != nil && s.Aim().Epsilon == b.Epsilon && s.Aim().Delta == b.Delta {
-		return s
-	}
-	return nil
-}
-
-// addAll adds terms to s, and returns false if one has no form for sums.
-func addAll(s *pld.Sum, terms []term) bool {
-	for _, t := range terms {
-		if g, ok := t.atom.(gaussianAtom); ok && t.n == 1 {
-			s.AddGaussian(g.mu)
-			continue
-		}
-		u := useOf(s.Aim(), t.atom)
-		if u == nil {
-			return false
-		}
-		s.Add(u, t.n)
-	}
-	return true
 }
 
 // A Price is the ε of an event at some δ, and how it was found.
@@ -120,19 +75,6 @@ func (e Reduced) Price(ctx context.Context, b Budget, order float64, lower bool)
 		}
 	}
 	return Price{Bound: Bound{0, worst, worst}, Engine: engineRDP}, nil
-}
-
-func (e Reduced) priceRunning(ctx context.Context, b Budget, order float64,
-	precise bool) (Price, error) {
-	if err := ctx.Err(); err != nil {
-		return Price{}, err
-	}
-	if s := e.running.at(b); s != nil && order == 0 {
-		if eps := s.Epsilon(precise); eps <= b.Epsilon {
-			return Price{Bound: Bound{0, eps, eps}, Engine: enginePLD}, nil
-		}
-	}
-	return Price{}, unsupported("so much in a running sum", e.relation)
 }
 
 // EpsilonFromRDP converts a Rényi divergence of the given order to the ε at δ, rounded up. Source:

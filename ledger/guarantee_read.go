@@ -149,7 +149,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 		l.published, l.bracket = none, none // the caller decides what has no price
 		return nil
 	}
-	l.reduced, l.sum = &reduced, l.runningWith(l, nil)
+	l.reduced, l.sum = &reduced, l.runningWith(l, Transaction{}, nil)
 	return reduced.CheckWork("ledger.Guarantee.entries")
 }
 
@@ -242,8 +242,8 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 		"at most 290000 values in a ledger's entries")
 	k.OK(c.size <= mostReadBytes, path+".Lines", c.size, "shorter purposes and events")
 	k.OK(c.deepest <= mostReadDepth, path+".Lines", c.deepest, "events nested less deep")
-	if parted := len(root.groups)+len(t.Groups) > 0; len(lines) > 0 && (parted ||
-		!root.cheap(&c, lines)) {
+	sum := root.runningWith(l, t, lines)
+	if len(lines) > 0 && (sum == nil || sum.CheckWork(path) != nil) {
 		// pricing finds the error
 		all, _ := accountant.Reduce(root.event(l, t.event(lines), 1), l.Relation())
 		k.Add(all.CheckWork(path + ".Lines"))

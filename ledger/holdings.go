@@ -1,9 +1,6 @@
 package ledger
 
 import (
-	"slices"
-
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
@@ -13,7 +10,6 @@ type holdings struct {
 	entries, text, size, deepest int
 	events                       map[string]int // the values of every different event
 	before                       *holdings      // of further events
-	others                       []*entry       // those seen whose events do not merge
 }
 
 // add counts an entry, or a group of parts with an empty key.
@@ -39,55 +35,9 @@ func (l *Ledger) holdings() holdings {
 	}
 	for _, en := range l.entries[c.seen:] {
 		c.add(len(en.purpose), en.key)
-		if !merges(en.event, l.budget.Relation) {
-			c.others = append(c.others, en)
-		}
 	}
 	c.seen = len(l.entries)
 	out := *c
 	out.events, out.before = map[string]int{}, c
 	return out
-}
-
-// merges reports whether the accountant merges any number of such events into the three events of
-// merged, so that they cannot make a price take too long.
-func merges(e accountant.Event, r accountant.Relation) bool {
-	small := func(q, z float64) bool {
-		return r == accountant.AddOrRemoveOne && q <= 0.99 && z > 1e-15
-	}
-	switch e := e.(type) {
-	case accountant.Gaussian:
-		return true
-	case accountant.Repeated:
-		return merges(e.Event, r)
-	case accountant.SampledSum:
-		return small(e.Probability, e.NoiseMultiplier)
-	case accountant.PoissonSampled:
-		g, ok := e.Event.(accountant.Gaussian)
-		return ok && small(e.Probability, g.NoiseMultiplier)
-	}
-	return false
-}
-
-// merged holds what events that merge become at most, by the rounding that accountant.Reduced.Price
-// describes: one Gaussian, and samples of a small and a large effect.
-var merged = []accountant.Event{
-	accountant.Gaussian{NoiseMultiplier: 1},
-	accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1}},
-	accountant.PoissonSampled{Probability: 0.5, Event: accountant.Gaussian{NoiseMultiplier: 1e-9}},
-}
-
-// cheap reports whether the ledger with further lines certainly passes accountant.Reduced.CheckWork.
-func (l *Ledger) cheap(c *holdings, lines []*placedLine) bool {
-	all := slices.Clone(merged)
-	for _, en := range c.others {
-		all = append(all, accountant.Repeated{Event: en.event, Count: en.reserved})
-	}
-	for _, p := range lines {
-		if !merges(p.line.Event, l.budget.Relation) {
-			all = append(all, accountant.Repeated{Event: p.line.Event, Count: p.line.Count})
-		}
-	}
-	reduced, err := accountant.Reduce(accountant.Composed{Events: all}, l.budget.Relation)
-	return err == nil && reduced.CheckWork("") == nil
 }

@@ -160,7 +160,7 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 func (l *Ledger) improve(p *accountant.Price) {
 	sum := l.sum
 	if l.reduced == nil {
-		sum = l.runningWith(l, nil)
+		sum = l.runningWith(l, Transaction{}, nil)
 	}
 	if cost, ok := l.runningCost(context.Background(), sum, true); ok {
 		takeUpper(p, cost)
@@ -266,8 +266,8 @@ func (l *Ledger) used(key string) int {
 }
 
 func fitsBudget(root, at *Ledger, e accountant.Event, count int) (bool, error) {
-	more := accountant.Repeated{Event: e, Count: count}
-	sum := root.runningWith(at, more)
+	more := []*placedLine{{line: Line{Event: e, Count: count}}}
+	sum := root.runningWith(at, Transaction{}, more)
 	if _, ok := root.runningCost(context.Background(), sum, false); ok {
 		return true, nil
 	}

@@ -72,8 +72,8 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 	}
 	q.known, q.version, q.purpose = false, root.version, lines[0].line.Purpose
 	q.at = &Ledger{budget: root.budget, filter: root.filter}
-	if q.sum = nil; !q.whole && len(t.Groups) == 0 {
-		q.sum = root.runningWith(l, t.event(lines))
+	if q.sum = nil; !q.whole {
+		q.sum = root.runningWith(l, t, lines)
 	}
 	if q.left--; q.left < 0 && q.sum != nil {
 		if q.price(); q.known {
@@ -103,7 +103,7 @@ func (l *Ledger) quote() {
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
 		if l == root {
-			at.sum = l.runningWith(l, nil)
+			at.sum = l.runningWith(l, Transaction{}, nil)
 		}
 		all := l.event(nil, nil, 0)
 		l.shared.state.Unlock()

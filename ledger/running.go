@@ -15,10 +15,11 @@ type running struct {
 	counted []int // uses of every entry that are in sum
 }
 
-// runningWith returns everything reserved and, if it is not nil, more in the ledger at. It returns
-// nil for a filter, for parts and if something cannot be reduced. The caller holds the state lock.
-func (l *Ledger) runningWith(at *Ledger, more accountant.Event) *accountant.Reduced {
-	if at != l || l.parent != nil || l.filter != 0 || len(l.groups) > 0 {
+// runningWith returns everything reserved and the lines of a transaction in the ledger at. It
+// returns nil for a filter, for parts and if something cannot be reduced. The caller holds the state
+// lock.
+func (l *Ledger) runningWith(at *Ledger, t Transaction, lines []*placedLine) *accountant.Reduced {
+	if at != l || l.parent != nil || l.filter != 0 || len(l.groups)+len(t.Groups) > 0 {
 		return nil
 	}
 	r := &l.running
@@ -41,8 +42,8 @@ func (l *Ledger) runningWith(at *Ledger, more accountant.Event) *accountant.Redu
 		r.sum, err = accountant.Reduce(all, l.budget.Relation, r.sum)
 	}
 	out := r.sum
-	if err == nil && more != nil {
-		out, err = accountant.Reduce(more, l.budget.Relation, r.sum)
+	if err == nil && len(lines) > 0 {
+		out, err = accountant.Reduce(t.event(lines), l.budget.Relation, r.sum)
 	}
 	if err != nil {
 		return nil

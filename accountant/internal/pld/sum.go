@@ -41,7 +41,6 @@ const (
 	plainUnit = 1 << 40
 	dead      = -90 * logUnit // φ is then an error of e^−90
 	most      = 1 << 62       // a sum that proves nothing
-	finer     = 2             // cells for each cell of a plan
 	again     = 64            // frequencies between two exact powers
 )
 
@@ -132,9 +131,8 @@ func (a *Aim) use(w *workspace, p Pair) (u side2, ok bool) {
 	}
 	nodes := w.g.nodes[:0]
 	for i, l := range apart(plan) {
-		for j := 1; i > 0 && j < finer; j++ {
-			last := nodes[len(nodes)-j]
-			nodes = append(nodes, last+(l-last)*float64(j)/finer)
+		if i > 0 { // in the middle of a cell of the plan
+			nodes = append(nodes, nodes[len(nodes)-1]/2+l/2)
 		}
 		nodes = append(nodes, l)
 	}
@@ -158,19 +156,14 @@ func (a *Aim) use(w *workspace, p Pair) (u side2, ok bool) {
 	weight := append([]complex128(nil), z...)
 	for k := range a.hat {
 		var re, im float64
-		if (k+1)%again == 0 {
-			for j := range z {
-				s, c := math.Sincos(a.at(float64(k+1)) * nodes[j])
-				z[j] = weight[j] * complex(c, s)
-				re, im = re+real(z[j]), im+imag(z[j])
+		exact, t := (k+1)%again == 0, a.at(float64(k+1))
+		for j := range turn {
+			x := z[j] * turn[j]
+			if exact {
+				s, c := math.Sincos(t * nodes[j])
+				x = weight[j] * complex(c, s)
 			}
-		} else {
-			for j, t := range turn[:len(z)] {
-				x := z[j]
-				x = complex(real(x)*real(t)-imag(x)*imag(t), real(x)*imag(t)+imag(x)*real(t))
-				z[j] = x
-				re, im = re+real(x), im+imag(x)
-			}
+			z[j], re, im = x, re+real(x), im+imag(x)
 		}
 		u.logs[k] = int64(max(dead, min(0, math.Round(math.Log(math.Hypot(re, im))*logUnit))))
 		u.turns[k] = uint64(int64(math.Round(math.Atan2(im, re)/math.Pi*(1<<53)))) << 10
