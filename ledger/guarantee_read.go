@@ -98,9 +98,12 @@ func (g *Guarantee) reprice() error {
 		return err
 	}
 	l.notPrivate = g.NotPrivate
-	if full, err := l.cached(&l.bracket, true); err == nil && (full.Upper <= g.Epsilon ||
-		g.Epsilon < full.Lower) {
+	full, err := l.cached(&l.bracket, true)
+	if err == nil && (full.Upper <= g.Epsilon || g.Epsilon < full.Lower) {
 		l.published = l.bracket // a quicker price would change nothing
+	} else if err == nil {
+		l.sum = l.runningWith(l, Transaction{}, nil)
+		l.improve(&l.bracket.result)
 	}
 	priced := l.Guarantee()
 	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {
@@ -149,7 +152,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 		l.published, l.bracket = none, none // the caller decides what has no price
 		return nil
 	}
-	l.reduced, l.sum = &reduced, l.runningWith(l, Transaction{}, nil)
+	l.reduced = &reduced
 	return reduced.CheckWork("ledger.Guarantee.entries")
 }
 

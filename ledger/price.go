@@ -155,9 +155,13 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 	return c.result, c.err
 }
 
-// improve replaces the upper end by that of the running sum if that is smaller. A reservation may
-// have been decided by it.
+// improve replaces the upper end by that of the running sum if that is smaller and there is no
+// lower end, because many events were rounded, or if only the sum is within the budget: it then
+// decided a reservation.
 func (l *Ledger) improve(p *accountant.Price) {
+	if p.Lower > 0 && p.Upper <= l.budget.Epsilon {
+		return
+	}
 	sum := l.sum
 	if l.reduced == nil {
 		sum = l.runningWith(l, Transaction{}, nil)

@@ -61,8 +61,8 @@ func NewAim(eps, delta float64) *Aim {
 	}
 	mu := bisect(0, maxEffect, func(mu float64) float64 { return delta - GaussianDelta(mu, eps) })
 	a := &Aim{Epsilon: eps, Delta: delta, theta: max(eps/(mu*mu)-0.5, 0.1), spread: 0.03 * mu}
-	a.period = max(1.5*(11.5-math.Log(delta))/a.theta, 10*mu)
-	n := math.Ceil(a.period / (2 * math.Pi) * 6.5 / a.spread)
+	a.period = max(1.6*(11.5-math.Log(delta))/a.theta, 12*mu)
+	n := math.Ceil(a.period / (2 * math.Pi) * 5.5 / a.spread)
 	if !(mu > 0 && n < 2048) {
 		return nil
 	}
