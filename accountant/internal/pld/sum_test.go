@@ -67,7 +67,6 @@ func TestSumsProveNothingBeyondTheirRange(t *testing.T) {
 		"scale":    func(s *Sum) { s.sides[1].scale = most },
 		"infinite": func(s *Sum) { s.sides[0].inf = most },
 		"all of δ": func(s *Sum) { s.sides[1].inf = infUnit },
-		"error":    func(s *Sum) { s.sides[1].err = 1 << 60 },
 		"errors":   func(s *Sum) { s.sides[0].err = most },
 		"Gaussian": func(s *Sum) { s.AddGaussian(math.Inf(1)) },
 		"NaN":      func(s *Sum) { s.AddGaussian(math.NaN()) },
@@ -80,6 +79,18 @@ func TestSumsProveNothingBeyondTheirRange(t *testing.T) {
 		}
 		if spoil(s); !math.IsInf(s.Epsilon(true), 1) {
 			t.Errorf("%s: ε = %v, want +Inf", name, s.Epsilon(true))
+		}
+	}
+	plain := aim.NewSum()
+	plain.Add(use, 1)
+	for name, more := range map[string]func(*side2){
+		"scale":    func(d *side2) { d.scale += logUnit },
+		"infinite": func(d *side2) { d.inf += infUnit / 2 },
+		"error":    func(d *side2) { d.err += errUnit },
+	} {
+		s := plain.Clone()
+		if more(&s.sides[1]); !(s.delta(1, 0.1) > plain.delta(1, 0.1)) {
+			t.Errorf("%s: more of it leaves δ as it is", name)
 		}
 	}
 	if aim.Use(&Pairs{Remove: Gauss{1e4}}) != nil || NewAim(math.NaN(), 0.1) != nil ||
