@@ -77,8 +77,10 @@ func TestRunningPricesAreRefused(t *testing.T) {
 		t.Error("a filter has a running price")
 	}
 	want := must[Price](t)(small.Price(t.Context(), b, 0, true))
-	if _, err := small.Price(t.Context(), Budget{2, 1e-6, b.Relation}, 0, true); err == nil {
-		t.Error("a sum for one budget is a price for another")
+	for _, other := range []Budget{{2, 1e-6, b.Relation}, {1, 1e-9, b.Relation}} {
+		if _, err := small.Price(t.Context(), other, 0, true); err == nil {
+			t.Error("a sum for one budget is a price for another")
+		}
 	}
 	for _, e := range []Event{ZCDP{0.001}, Disjoint{Parts: []Event{Laplace{99}, Gaussian{99}},
 		Fixed: true}} {
@@ -127,6 +129,17 @@ func TestWorkOfRunningPrices(t *testing.T) {
 		if err := whole.CheckWork("x"); err != nil {
 			t.Errorf("%d: %v", try, err)
 		}
+	}
+	var within Composed
+	for i := range 16 {
+		within.Events = append(within.Events, Laplace{float64(50 + i)})
+	}
+	one := RepeatAndSelect{Event: within, Mean: 3, Shape: 1}
+	if err := must[Reduced](t)(Reduce(one, AddOrRemoveOne)).CheckWork("x"); err == nil {
+		t.Error("a long selection passes")
+	}
+	if added(t, AddOrRemoveOne, one).CheckWork("x") == nil {
+		t.Error("a long selection passes if it is added to nothing")
 	}
 	if passed < 40 || passed > 190 {
 		t.Errorf("%d of 200 pass", passed)
