@@ -104,12 +104,13 @@ func TestRunningSumsFillTheBudget(t *testing.T) {
 // TestRunningSumsAreOfWholeLedgers: the sum decides neither for a filter, whose order costs more,
 // nor with parts, whose reservations it does not hold.
 func TestRunningSumsAreOfWholeLedgers(t *testing.T) {
-	e := accountant.Repeated{Event: accountant.SampledSum{Probability: .01, NoiseMultiplier: 1},
-		Count: 100}
+	e := accountant.Gaussian{NoiseMultiplier: 3}
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-6}
-	if err := New(b).Spend("x", e); err != nil {
+	free := New(b)
+	if err := free.Spend("x", e); err != nil {
 		t.Fatal(err)
 	}
+	runningPrice(t, free)
 	for name, l := range map[string]*Ledger{"a filter": New(b, WithFilter(200)), "parts": New(b)} {
 		if name == "parts" {
 			parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "p", N: 2, Fixed: true}))
