@@ -15,7 +15,7 @@ type Reduced struct {
 	running  *running // nil unless events were reduced before this one
 }
 
-// Reduce takes an event apart. If another event was reduced before it, the result is both, composed.
+// Reduce takes an event apart. If another event was reduced before, the result is both, composed.
 // Its price takes time for e only: see [Reduced.Price].
 //
 // Errors: *param.Error, also if the relations differ; ErrUnsupported.
@@ -49,9 +49,9 @@ type Price struct {
 // of Poisson samples of Gaussian releases are rounded upward until at most 32 are different. The
 // upper end is then larger than that of [Epsilon], and the lower end is 0.
 //
-// If events were reduced before, the price has only an upper end, which is precise if it is near the
-// ε of the budget, and which is that ε if lower is false. Above the budget there is no price. The
-// price does not depend on the order of the events.
+// If events were reduced before, the price has only an upper end, which is precise if it is near
+// the ε of the budget, and which is that ε if lower is false. Above the budget there is no price.
+// The price does not depend on the order of the events.
 //
 // Errors: ErrUnsupported; the error of a context that ends first.
 func (e Reduced) Price(ctx context.Context, b Budget, order float64, lower bool) (Price, error) {

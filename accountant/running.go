@@ -23,7 +23,8 @@ type running struct {
 
 // merged holds one term of each kind that Gaussian releases and their Poisson samples become at
 // most, by the coarsest rounding that [Reduced.Price] describes.
-var merged = []term{{gaussianAtom{1}, 1}, {sampledGaussian{0.5, 1}, 1}, {sampledGaussian{0.5, 2}, 1}}
+var merged = []term{{gaussianAtom{1}, 1}, {sampledGaussian{0.5, 1}, 1},
+	{sampledGaussian{0.5, 2}, 1}}
 
 func newRunning(before *running, lists [][]term) *running {
 	u := &running{before: before, lists: lists}

@@ -87,7 +87,8 @@ func (g *Guarantee) checkWords() error {
 func (g *Guarantee) reprice() error {
 	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
 	if len(g.Entries) == 0 {
-		nothing, _ := accountant.Reduced{}.Price(context.Background(), accountant.Budget{Delta: g.Delta}, 0, false)
+		b := accountant.Budget{Delta: g.Delta}
+		nothing, _ := accountant.Reduced{}.Price(context.Background(), b, 0, false)
 		g.Lower, g.Accountant = 0, nothing.Engine
 		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
 		return nil
@@ -258,8 +259,8 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 // its event. A group of parts has fewer.
 const valuesOfEntry = 16
 
-// eachPart calls f for every entry of the ledger's parts, and for every group of parts with an empty
-// key, with the length of its purpose after a prefix of the given length.
+// eachPart calls f for every entry of the ledger's parts, and for every group of parts with an
+// empty key, with the length of its purpose after a prefix of the given length.
 func (l *Ledger) eachPart(prefix int, f func(purpose int, key string)) {
 	for _, g := range l.groups {
 		f(prefix+len(g.Purpose), "")

@@ -19,7 +19,7 @@ type quote struct {
 	err     error // why the transaction cannot be reserved; nil if the budget allows it
 
 	at           *Ledger             // the budget and the filter; nothing else is set
-	sum          *accountant.Reduced // everything reserved, with the transaction; nil if it is too dear
+	sum          *accountant.Reduced // everything reserved, with the transaction; or nil
 	with, before accountant.Event    // everything reserved, with and without the transaction
 	whole        bool                // the sum did not prove that the transaction fits
 	purpose      string

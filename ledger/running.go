@@ -16,8 +16,8 @@ type running struct {
 }
 
 // runningWith returns everything reserved and the lines of a transaction in the ledger at. It
-// returns nil for a filter, for parts and if something cannot be reduced. The caller holds the state
-// lock.
+// returns nil for a filter, for parts and if something cannot be reduced; once something reserved
+// cannot be, the sum has no price any more. The caller holds the state lock.
 func (l *Ledger) runningWith(at *Ledger, t Transaction, lines []*placedLine) *accountant.Reduced {
 	if at != l || l.parent != nil || l.filter != 0 || len(l.groups)+len(t.Groups) > 0 {
 		return nil
@@ -51,8 +51,8 @@ func (l *Ledger) runningWith(at *Ledger, t Transaction, lines []*placedLine) *ac
 	return &out
 }
 
-// runningCost returns an upper end of the cost of what runningWith returned, if it proves that it is
-// within the budget, and otherwise false. If precise is false, that is all that it proves.
+// runningCost returns an upper end of the cost of what runningWith returned if it proves that it
+// is within the budget, and otherwise false. If precise is false, that is all that it proves.
 func (l *Ledger) runningCost(ctx context.Context, sum *accountant.Reduced,
 	precise bool) (accountant.Price, bool) {
 	if sum == nil {

@@ -71,9 +71,9 @@ func TestRunningSumsFollowTheLedger(t *testing.T) {
 		must[*Ledger](t)(Unmarshal(must[[]byte](t)(json.Marshal(l)))))
 }
 
-// TestRunningSumsFillTheBudget reserves different events until the ledger refuses. What is published
-// is then the running price, below the budget and above what it must be, in the ledger, in another
-// one on the same journal, and in the guarantee that is read.
+// TestRunningSumsFillTheBudget reserves different events until the ledger refuses. What is
+// published is then the running price, below the budget and above what it must be, in the ledger,
+// in another one on the same journal, and in the guarantee that is read.
 func TestRunningSumsFillTheBudget(t *testing.T) {
 	s := Memory()
 	b := accountant.Budget{Epsilon: .35, Delta: 1e-6}
