@@ -119,9 +119,11 @@ func (l *Ledger) filtered(sum accountant.Price) accountant.Price {
 
 // uses reports whether anything has been reserved in the ledger or its children.
 func (l *Ledger) uses() bool {
-	if len(l.entries) > 0 {
-		return true
-	}
+	return len(l.entries) > 0 || l.partsUsed()
+}
+
+// partsUsed reports whether anything has been reserved in the ledger's children.
+func (l *Ledger) partsUsed() bool {
 	for _, g := range l.groups {
 		for _, c := range g.children {
 			if c.uses() {

@@ -16,10 +16,10 @@ type running struct {
 }
 
 // runningWith returns everything reserved and the lines of a transaction in the ledger at. It
-// returns nil for a filter, for parts and if something cannot be reduced; once something reserved
-// cannot be, the sum has no price any more. The caller holds the state lock.
+// returns nil for a filter, for parts in use and if something cannot be reduced; once something
+// reserved cannot be, the sum has no price any more. The caller holds the state lock.
 func (l *Ledger) runningWith(at *Ledger, t Transaction, lines []*placedLine) *accountant.Reduced {
-	if at != l || l.parent != nil || l.filter != 0 || len(l.groups)+len(t.Groups) > 0 {
+	if at != l || l.parent != nil || l.filter != 0 || l.partsUsed() || len(t.Groups) > 0 {
 		return nil
 	}
 	r := &l.running

@@ -94,6 +94,10 @@ func TestRunningSumsFillTheBudget(t *testing.T) {
 	if again := must[*Ledger](t)(s.Open(t.Context(), "people")).Epsilon(); again != got {
 		t.Errorf("ε = %v in another process, want %v", again, got)
 	}
+	must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "p", N: 2})) // which costs nothing
+	if after := l.Epsilon(); after != got {
+		t.Errorf("ε = %v after parts are opened, want %v", after, got)
+	}
 	g, read := l.Guarantee(), Guarantee{}
 	if err := json.Unmarshal(must[[]byte](t)(json.Marshal(g)), &read); err != nil ||
 		read.Epsilon != got.Upper {
