@@ -145,3 +145,16 @@ func TestWorkOfRunningPrices(t *testing.T) {
 		t.Errorf("%d of 200 pass", passed)
 	}
 }
+
+// TestFarFinerLowerEnds: of thousands of uses with small losses, the lower end needs a far finer
+// grid than the upper end, which it must leave as it is.
+func TestFarFinerLowerEnds(t *testing.T) {
+	all := Composed{[]Event{Gaussian{2}, Repeated{Laplace{5e4}, 20_000}}}
+	e := must[Reduced](t)(Reduce(all, AddOrRemoveOne))
+	upper := must[Price](t)(e.Price(t.Context(), Budget{Delta: 1e-6}, 0, false)).Upper
+	both := must[Price](t)(e.Price(t.Context(), Budget{Delta: 1e-6}, 0, true))
+	if !(math.Abs(both.Upper-upper) <= 1e-3*upper && both.Lower >= 0.85*upper &&
+		both.Lower <= both.Upper) {
+		t.Errorf("%+v, where the upper end alone is %v", both.Bound, upper)
+	}
+}
