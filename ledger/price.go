@@ -85,7 +85,7 @@ const engineFilter = "Rényi filter of fixed order"
 // above the value that was checked against the budget. It never falls while the ledger is open:
 // another engine may find a smaller bound of more events. The caller holds the state lock.
 func (l *Ledger) priceFull() (accountant.Price, error) {
-	r, err := l.cached(l.priced(), l.filter == 0)
+	r, err := l.cached(&l.bracket, l.filter == 0)
 	if err != nil {
 		return r, err
 	}
@@ -171,14 +171,6 @@ func (l *Ledger) improve(p *accountant.Price) {
 	if cost, ok := l.runningCost(context.Background(), sum, true); ok {
 		takeUpper(p, cost)
 	}
-}
-
-// priced returns the price that priceFull needs first.
-func (l *Ledger) priced() *cachedBound {
-	if l.filter != 0 {
-		return &l.published
-	}
-	return &l.bracket
 }
 
 // takeUpper replaces the upper end of p by that of q if that is smaller.

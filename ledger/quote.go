@@ -99,7 +99,7 @@ func (l *Ledger) quote() {
 		l.shared.state.Lock()
 		root := l.shared.root
 		version := root.version
-		known := root.fault != nil || l.priced().valid && l.priced().version == version
+		known := root.fault != nil || l.bracket.valid && l.bracket.version == version
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
 		if l == root {

@@ -81,7 +81,13 @@ func TestRunningSumsFillTheBudget(t *testing.T) {
 	var err error
 	n := 0
 	for ; err == nil; n++ {
-		_, err = l.ReserveAll(lineOf(someRun(n), 1))
+		var taken []*Reservation
+		taken, err = l.ReserveAll(lineOf(someRun(n), 1))
+		for _, r := range taken {
+			if err := r.Spend(); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	if !errors.Is(err, accountant.ErrBudgetExceeded) || n < 40 {
 		t.Fatalf("%d events: %v", n, err)
@@ -90,6 +96,9 @@ func TestRunningSumsFillTheBudget(t *testing.T) {
 	got := l.Epsilon()
 	if !(got.Upper >= exact.Lower && got.Upper <= 1.006*exact.Upper && got.Upper <= b.Epsilon) {
 		t.Errorf("ε = %v within a budget of %v, which is %v", got, b.Epsilon, exact)
+	}
+	if so := l.EpsilonSoFar(); so > got.Upper {
+		t.Errorf("ε so far is %v, all is taken and costs %v", so, got)
 	}
 	if again := must[*Ledger](t)(s.Open(t.Context(), "people")).Epsilon(); again != got {
 		t.Errorf("ε = %v in another process, want %v", again, got)
