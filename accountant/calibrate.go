@@ -109,7 +109,7 @@ func (s *search) upper(y float64) float64 {
 // price returns the price of an event, as a ledger computes it.
 func (s *search) price(e Event, lower bool) (Price, error) {
 	r, err := Reduce(e, s.target.Relation)
-	p, late := r.Price(context.Background(), s.target.Delta, 0, lower)
+	p, late := r.Price(context.Background(), s.target, 0, lower)
 	return p, cmp.Or(err, late)
 }
 

@@ -42,7 +42,7 @@ func TestRoundingNeverLowersThePrice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := e.Price(context.Background(), 1e-6, 0, true)
+		got, err := e.Price(context.Background(), Budget{Delta: 1e-6}, 0, true)
 		if err != nil || !(got.Upper >= own.Lower && got.Lower == 0) {
 			t.Errorf("%d: %v with rounding, %v without, %v", try, got, own, err)
 		}

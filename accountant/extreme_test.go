@@ -144,7 +144,7 @@ func TestExtremeParameters(t *testing.T) {
 					}
 				}
 				if i%4 == 0 && b.Upper > 1.1 { // what a ledger asks
-					p, err := must[Reduced](t)(Reduce(e, r)).Price(t.Context(), delta, 0, false)
+					p, err := must[Reduced](t)(Reduce(e, r)).Price(t.Context(), Budget{Delta: delta}, 0, false)
 					if err == nil && !(p.Upper > 1) {
 						t.Errorf("%s: a ledger of ε = 1 accepts ε = %v", where, b.Upper)
 					}

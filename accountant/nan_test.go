@@ -52,8 +52,8 @@ func TestNaNIsRefused(t *testing.T) {
 			if v, ok := rdpTerms(terms, 3); ok && slackOf(terms) == 0 && !math.IsInf(v, 1) {
 				t.Errorf("%s: the divergence is %v, want no bound", where, v)
 			}
-			if p, err := (Reduced{[][]term{terms}, AddOrRemoveOne}).Price(context.Background(), 1e-5,
-				3, false); err == nil && !math.IsInf(p.Upper, 1) {
+			if p, err := (Reduced{[][]term{terms}, AddOrRemoveOne, nil}).Price(context.Background(),
+				Budget{Delta: 1e-5}, 3, false); err == nil && !math.IsInf(p.Upper, 1) {
 				t.Errorf("%s: a filter's ε is in %+v, want no bound", where, p)
 			}
 		}

@@ -28,6 +28,23 @@ type memo[V any] struct {
 // memoKey is the length of the longest key of a price, so that prices take less than 2 MB in all.
 const memoKey = 1 << 10
 
+// usesOfSums caches what single uses add to sums: a ledger adds an event when it is quoted and
+// again when it is reserved. An entry takes up to 64 KiB.
+var usesOfSums = memo[*pld.Use]{most: 64}
+
+// useOf returns what one use of an atom adds to sums, or nil.
+func useOf(aim *pld.Aim, a atom) *pld.Use {
+	key := fmt.Sprintf("%b %b %s", aim.Epsilon, aim.Delta, a.key())
+	u, ok := usesOfSums.find(key)
+	if !ok {
+		if p := a.pairs(); p != nil {
+			u = aim.Use(p)
+		}
+		usesOfSums.keep(key, u)
+	}
+	return u
+}
+
 // priceKey returns different keys for different arguments of priceWith. It returns false if the key
 // is too long to keep.
 func priceKey(terms []term, delta float64, r Relation, lower bool) (string, bool) {

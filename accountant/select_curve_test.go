@@ -81,7 +81,8 @@ func TestCurveOfASelection(t *testing.T) {
 	if curve > 0.9*renyi {
 		t.Errorf("ε = %g by the curve, want less than 0.9 of %g by Rényi divergences", curve, renyi)
 	}
-	p, err := must[Reduced](t)(Reduce(e, AddOrRemoveOne)).Price(t.Context(), 1e-5, 0, true)
+	b := Budget{Delta: 1e-5}
+	p, err := must[Reduced](t)(Reduce(e, AddOrRemoveOne)).Price(t.Context(), b, 0, true)
 	if err != nil || p.Engine != engineSelect {
 		t.Error(p, err)
 	}

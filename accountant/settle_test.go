@@ -53,7 +53,8 @@ func TestCalibratedCrowdsFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range []Event{event(z, 1), event(3, count)} {
-		p, err := must[Reduced](t)(Reduce(e, target.Relation)).Price(t.Context(), 1e-5, 0, false)
+		b := Budget{Delta: 1e-5}
+		p, err := must[Reduced](t)(Reduce(e, target.Relation)).Price(t.Context(), b, 0, false)
 		if err != nil || p.Upper > target.Epsilon || p.Upper < .5 {
 			t.Errorf("a ledger charges %v for an ε of 1, %v", p, err)
 		}

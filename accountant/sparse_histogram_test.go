@@ -156,7 +156,7 @@ func TestSparseHistogramOfSmallDelta(t *testing.T) {
 	for _, uses := range []int{1, 4} {
 		for share, some := range map[float64]Event{1: e, .25: PoissonSampled{.25, e}} {
 			r := must[Reduced](t)(Reduce(Repeated{some, uses}, AddOrRemoveOne))
-			p, err := r.Price(t.Context(), 0.9*share*float64(uses)*alone, 0, true)
+			p, err := r.Price(t.Context(), Budget{Delta: 0.9 * share * float64(uses) * alone}, 0, true)
 			if err != nil || !math.IsInf(p.Upper, 1) || p.Engine != engineInfinite {
 				t.Errorf("%d uses: %v at a δ below that of a text of one record, %v", uses, p, err)
 			}

@@ -120,11 +120,11 @@ func TestLawsOfRandomTrees(t *testing.T) {
 		if err != nil || price(back, delta) != b {
 			t.Errorf("%v text: %+v costs %+v, want %+v (%v)", r, back, price(back, delta), b, err)
 		}
-		one, err := must[Reduced](t)(Reduce(e, r)).Price(t.Context(), delta, 0, true)
+		one, err := must[Reduced](t)(Reduce(e, r)).Price(t.Context(), Budget{Delta: delta}, 0, true)
 		if err != nil || one.Bound != b {
 			t.Errorf("%v reduced: %+v costs %+v, want %+v (%v)", r, e, one, b, err)
 		}
-		single, err := must[Reduced](t)(Reduce(e, r)).Price(t.Context(), delta, 8, false)
+		single, err := must[Reduced](t)(Reduce(e, r)).Price(t.Context(), Budget{Delta: delta}, 8, false)
 		if err == nil && single.Upper < b.Lower {
 			t.Errorf("%v order 8: %+v costs %+v, want at least %+v", r, e, single, b)
 		}

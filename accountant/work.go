@@ -19,10 +19,17 @@ const (
 // CheckWork returns an error for an event whose price takes too long for a file that anybody may
 // write: one with more than 32 different events that take time to price, or more than 128 places of
 // them. Most events within the bounds are priced in less than a second. Poisson samples of Gaussian
-// releases are counted after the rounding that [Reduced.Price] describes.
+// releases are counted after the rounding that [Reduced.Price] describes. If events were reduced
+// before, the count may be too large.
 //
 // Errors: *param.Error with the given path.
 func (e Reduced) CheckWork(path string) error {
+	if e.running != nil {
+		e.lists = [][]term{e.running.costly}
+		if e.running.costly == nil {
+			return param.New(path, nil, "events whose work is known before they are composed")
+		}
+	}
 	rounded, _ := e.rounded(mostCostly)
 	costly, places := rounded.work()
 	if costly > mostCostly || places > mostPlaces {

@@ -16,9 +16,10 @@ import (
 // These bounds keep the price of a guarantee that is read cheap. A transaction is refused if the
 // guarantee of the ledger could not be read after it; see checkReadable.
 const (
-	mostReadEntries = 1 << 13
-	mostReadEvents  = 1 << 10  // different ones
-	mostReadValues  = 90_000   // in its JSON, where param.Limits allows 100,000
+	mostReadEntries = 1 << 14
+	mostReadEvents  = 1 << 14  // different ones
+	mostReadValues  = 290_000  // of its entries, in its JSON
+	mostReadAll     = 300_000  // in its JSON, of which the header of a file allows as many
 	mostReadBytes   = 48 << 20 // of it, at most, where the header of a file has 64 MiB
 	mostReadDepth   = 48       // of its events, where param.Limits allows 64 in a file
 )
@@ -31,7 +32,7 @@ const (
 // Errors: *param.Error for a guarantee whose ε is below the cost of its entries, whose entries
 // cannot be priced or are too many, or with an unknown unit or class of noise.
 func (g *Guarantee) UnmarshalJSON(data []byte) error {
-	if err := (param.Limits{}).Check(data); err != nil {
+	if err := (param.Limits{Values: mostReadAll}).Check(data); err != nil {
 		return fmt.Errorf("Guarantee: %w", err)
 	}
 	type plain Guarantee
@@ -69,7 +70,7 @@ func (g *Guarantee) checkWords() error {
 	k.OK(g.Delta >= 0 && g.Delta < 1, path+"delta", g.Delta, "a number in [0, 1)")
 	k.OK(len(g.Entries) > 0 || g.Epsilon == 0 || math.IsInf(g.Epsilon, 1), path+"entries", 0,
 		"the entries that cost ε")
-	k.OK(len(g.Entries) <= mostReadEntries, path+"entries", len(g.Entries), "at most 8192")
+	k.OK(len(g.Entries) <= mostReadEntries, path+"entries", len(g.Entries), "at most 16384")
 	known := g.Unit != "" || len(g.Entries) == 0 // the zero value has none
 	k.OK(known && checkUnit("", g.Unit) == nil, path+"unit", fmt.Sprintf("%.40q", g.Unit),
 		recordUnit+" or "+userUnit)
@@ -86,7 +87,8 @@ func (g *Guarantee) checkWords() error {
 func (g *Guarantee) reprice() error {
 	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
 	if len(g.Entries) == 0 {
-		nothing, _ := accountant.Reduced{}.Price(context.Background(), g.Delta, 0, false)
+		b := accountant.Budget{Delta: g.Delta}
+		nothing, _ := accountant.Reduced{}.Price(context.Background(), b, 0, false)
 		g.Lower, g.Accountant = 0, nothing.Engine
 		g.Samplers, g.NoiseClass, g.NotCovered = nil, nil, g.exceptions(filtered)
 		return nil
@@ -97,9 +99,12 @@ func (g *Guarantee) reprice() error {
 		return err
 	}
 	l.notPrivate = g.NotPrivate
-	if full, err := l.cached(&l.bracket, true); err == nil && (full.Upper <= g.Epsilon ||
-		g.Epsilon < full.Lower) {
+	full, err := l.cached(&l.bracket, true)
+	if err == nil && (full.Upper <= g.Epsilon || g.Epsilon < full.Lower) {
 		l.published = l.bracket // a quicker price would change nothing
+	} else if err == nil {
+		l.sum = l.runningWith(l, Transaction{}, nil)
+		l.improve(&l.bracket.result)
 	}
 	priced := l.Guarantee()
 	if _, err := l.priceFull(); err != nil && !math.IsInf(g.Epsilon, 1) {
@@ -173,7 +178,7 @@ func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
 	}
 	r.events[string(e.Event)] = true
 	if len(r.events) > mostReadEvents {
-		return param.New("ledger.Guarantee.entries", len(r.events), "at most 1024 different events")
+		return param.New("ledger.Guarantee.entries", len(r.events), "at most 16384 different events")
 	}
 	return at.restoreEntry(savedEntry{purpose, e.Event, e.Reserved, e.Spent, e.Late, e.NoiseClass,
 		e.Lines})
@@ -220,33 +225,29 @@ func (r *reading) cutPart(purpose string, from int) (p Parts, part int, rest str
 // not be read: what it pays for, such as a generator, would be lost.
 func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	root := l.shared.root
-	entries, events, text, size, deepest := 0, map[string]int{}, 0, 0, 0
-	add := func(purpose int, key string) {
-		if events[key] == 0 {
-			values, depth := param.Size(key)
-			events[key], deepest = values+valuesOfEntry, max(deepest, depth)
-		}
-		entries, text, size = entries+1, text+events[key], size+6*purpose+8*len(key)+256
-	}
+	c := root.holdings()
 	for _, p := range lines {
-		add(len(p.line.Purpose), p.key)
+		c.add(len(p.line.Purpose), p.key)
 	}
-	root.eachEntry(0, add)
+	root.eachPart(0, c.add)
 	parts := l.shared.parts
 	for _, g := range t.Groups {
-		add(len(g.Purpose), "")
+		c.add(len(g.Purpose), "")
 		parts += min(g.N, maxParts+1)
 	}
 	var k param.Checker
 	const path = "ledger.Transaction"
-	k.OK(entries <= mostReadEntries, path+".Lines", entries, "at most 8192 entries and groups")
-	k.OK(len(events) <= mostReadEvents, path+".Lines", len(events),
-		"at most 1024 different events on a ledger")
+	events := len(c.events) + len(c.before.events)
+	k.OK(c.entries <= mostReadEntries, path+".Lines", c.entries, "at most 16384 entries and groups")
+	k.OK(events <= mostReadEvents, path+".Lines", events,
+		"at most 16384 different events on a ledger")
 	k.OK(parts <= maxParts, path+".Groups", parts, "at most 32768 parts on a ledger")
-	k.OK(text <= mostReadValues, path+".Lines", text, "at most 90000 values in a ledger's entries")
-	k.OK(size <= mostReadBytes, path+".Lines", size, "shorter purposes and events")
-	k.OK(deepest <= mostReadDepth, path+".Lines", deepest, "events nested less deep")
-	if len(lines) > 0 {
+	k.OK(c.text <= mostReadValues, path+".Lines", c.text,
+		"at most 290000 values in a ledger's entries")
+	k.OK(c.size <= mostReadBytes, path+".Lines", c.size, "shorter purposes and events")
+	k.OK(c.deepest <= mostReadDepth, path+".Lines", c.deepest, "events nested less deep")
+	sum := root.runningWith(l, t, lines)
+	if len(lines) > 0 && (sum == nil || sum.CheckWork(path) != nil) {
 		// pricing finds the error
 		all, _ := accountant.Reduce(root.event(l, t.event(lines), 1), l.Relation())
 		k.Add(all.CheckWork(path + ".Lines"))
@@ -258,16 +259,16 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 // its event. A group of parts has fewer.
 const valuesOfEntry = 16
 
-// eachEntry calls f for every entry of the ledger and of its parts, and for every group of parts
-// with an empty key, with the length of its purpose after a prefix of the given length.
-func (l *Ledger) eachEntry(prefix int, f func(purpose int, key string)) {
-	for _, e := range l.entries {
-		f(prefix+len(e.purpose), e.key)
-	}
+// eachPart calls f for every entry of the ledger's parts, and for every group of parts with an
+// empty key, with the length of its purpose after a prefix of the given length.
+func (l *Ledger) eachPart(prefix int, f func(purpose int, key string)) {
 	for _, g := range l.groups {
 		f(prefix+len(g.Purpose), "")
 		for _, c := range g.children {
-			c.eachEntry(prefix+len(g.Purpose)+32, f)
+			for _, e := range c.entries {
+				f(prefix+len(g.Purpose)+32+len(e.purpose), e.key)
+			}
+			c.eachPart(prefix+len(g.Purpose)+32, f)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func within(t *testing.T, what string, v, lo, hi float64) {
 func upper(t *testing.T, e accountant.Event, delta float64, r accountant.Relation) float64 {
 	t.Helper()
 	return must[accountant.Price](t)(must[accountant.Reduced](t)(accountant.Reduce(e, r)).Price(
-		t.Context(), delta, 0, false)).Upper
+		t.Context(), accountant.Budget{Delta: delta}, 0, false)).Upper
 }
 
 // everyEvent returns one event of each kind, with a relation that supports it.

@@ -46,6 +46,9 @@ type Ledger struct {
 	bracket   cachedBound // published, with its lower end
 	printed   float64     // the largest ε that was returned
 	headroom  headroom
+	running   running
+	sum       *accountant.Reduced // what runningWith returned, of a copy for a quote
+	held      holdings
 	soFar     soFarCache
 }
 

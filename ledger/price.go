@@ -68,7 +68,7 @@ func (l *Ledger) bound(ctx context.Context, e accountant.Event,
 
 func (l *Ledger) priceOf(ctx context.Context, e accountant.Reduced,
 	lower bool) (accountant.Price, error) {
-	p, err := e.Price(ctx, l.budget.Delta, l.filter, lower)
+	p, err := e.Price(ctx, l.budget, l.filter, lower)
 	if l.filter != 0 {
 		p.Engine = engineFilter
 	}
@@ -85,20 +85,19 @@ const engineFilter = "Rényi filter of fixed order"
 // above the value that was checked against the budget. It never falls while the ledger is open:
 // another engine may find a smaller bound of more events. The caller holds the state lock.
 func (l *Ledger) priceFull() (accountant.Price, error) {
-	quick, err := l.cached(&l.published, false)
-	if err != nil {
-		return quick, err
-	}
-	if l.filter != 0 {
-		return l.filtered(quick), nil
-	}
-	r, err := l.cached(&l.bracket, true)
+	r, err := l.cached(&l.bracket, l.filter == 0)
 	if err != nil {
 		return r, err
 	}
-	if quick.Upper < r.Upper {
-		r.Upper, r.Engine, r.AtEdge = quick.Upper, quick.Engine, quick.AtEdge
-		r.Estimate, r.Lower = min(r.Estimate, r.Upper), min(r.Lower, r.Upper)
+	if l.filter != 0 {
+		return l.filtered(r), nil
+	}
+	if !(r.Upper <= l.budget.Epsilon) { // the price that was checked may lie below
+		quick, err := l.cached(&l.published, false)
+		if err != nil {
+			return quick, err
+		}
+		takeUpper(&r, quick)
 	}
 	l.printed = max(l.printed, r.Upper)
 	r.Upper = l.printed
@@ -120,9 +119,11 @@ func (l *Ledger) filtered(sum accountant.Price) accountant.Price {
 
 // uses reports whether anything has been reserved in the ledger or its children.
 func (l *Ledger) uses() bool {
-	if len(l.entries) > 0 {
-		return true
-	}
+	return len(l.entries) > 0 || l.partsUsed()
+}
+
+// partsUsed reports whether anything has been reserved in the ledger's children.
+func (l *Ledger) partsUsed() bool {
 	for _, g := range l.groups {
 		for _, c := range g.children {
 			if c.uses() {
@@ -148,10 +149,36 @@ func (l *Ledger) cached(c *cachedBound, lower bool) (accountant.Price, error) {
 		}
 		if err != nil {
 			r.Bound = infinite
+		} else if l == root {
+			l.improve(&r)
 		}
 		*c = cachedBound{root.version, true, r, err}
 	}
 	return c.result, c.err
+}
+
+// improve replaces the upper end by that of the running sum if that is smaller and there is no
+// lower end, because many events were rounded, or if only the sum is within the budget: it then
+// decided a reservation.
+func (l *Ledger) improve(p *accountant.Price) {
+	if p.Lower > 0 && p.Upper <= l.budget.Epsilon {
+		return
+	}
+	sum := l.sum
+	if l.reduced == nil {
+		sum = l.runningWith(l, Transaction{}, nil)
+	}
+	if cost, ok := l.runningCost(context.Background(), sum, true); ok {
+		takeUpper(p, cost)
+	}
+}
+
+// takeUpper replaces the upper end of p by that of q if that is smaller.
+func takeUpper(p *accountant.Price, q accountant.Price) {
+	if q.Upper < p.Upper {
+		p.Upper, p.Engine, p.AtEdge = q.Upper, q.Engine, q.AtEdge
+		p.Estimate, p.Lower = min(p.Estimate, p.Upper), min(p.Lower, p.Upper)
+	}
 }
 
 // headroom remembers how many uses of the last requested event are known to fit. With it, a service
@@ -237,6 +264,11 @@ func (l *Ledger) used(key string) int {
 }
 
 func fitsBudget(root, at *Ledger, e accountant.Event, count int) (bool, error) {
+	more := []*placedLine{{line: Line{Event: e, Count: count}}}
+	sum := root.runningWith(at, Transaction{}, more)
+	if _, ok := root.runningCost(context.Background(), sum, false); ok {
+		return true, nil
+	}
 	r, err := root.bound(context.Background(), root.event(at, e, count), false)
 	if err != nil {
 		return false, err

@@ -18,8 +18,10 @@ type quote struct {
 	version uint64
 	err     error // why the transaction cannot be reserved; nil if the budget allows it
 
-	at           *Ledger          // the budget and the filter; nothing else is set
-	with, before accountant.Event // everything reserved, with and without the transaction
+	at           *Ledger             // the budget and the filter; nothing else is set
+	sum          *accountant.Reduced // everything reserved, with the transaction; or nil
+	with, before accountant.Event    // everything reserved, with and without the transaction
+	whole        bool                // the sum did not prove that the transaction fits
 	purpose      string
 }
 
@@ -29,7 +31,14 @@ const maxQuotes = 3
 // errUnpriced demands a quote, by price, before the transaction is tried again.
 var errUnpriced = errors.New("ledger: no quote for this version")
 
+// price prices the transaction, by the running sum if that proves that it fits. Otherwise the
+// quote is not known yet, and the whole ledger is priced the next time.
 func (q *quote) price() {
+	if q.sum != nil {
+		_, q.known = q.at.runningCost(q.ctx, q.sum, false)
+		q.whole, q.err = !q.known, nil
+		return
+	}
 	q.known = true
 	cost, err := q.at.bound(q.ctx, q.with, false)
 	if err == nil && !(cost.Upper <= q.at.budget.Epsilon) {
@@ -61,10 +70,21 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 	if q.known && q.version == root.version {
 		return q.err
 	}
-	q.version, q.purpose = root.version, lines[0].line.Purpose
-	q.with, q.before = root.event(l, t.event(lines), 1), root.event(nil, nil, 0)
+	q.known, q.version, q.purpose = false, root.version, lines[0].line.Purpose
 	q.at = &Ledger{budget: root.budget, filter: root.filter}
-	if q.left--; q.left >= 0 {
+	if q.sum = nil; !q.whole {
+		q.sum = root.runningWith(l, t, lines)
+	}
+	if q.left--; q.left < 0 && q.sum != nil {
+		if q.price(); q.known {
+			return q.err
+		}
+		q.sum = nil
+	}
+	if q.sum == nil {
+		q.with, q.before = root.event(l, t.event(lines), 1), root.event(nil, nil, 0)
+	}
+	if q.left >= 0 {
 		return errUnpriced
 	}
 	q.price()
@@ -79,9 +99,12 @@ func (l *Ledger) quote() {
 		l.shared.state.Lock()
 		root := l.shared.root
 		version := root.version
-		known := root.fault != nil || l.published.valid && l.published.version == version
+		known := root.fault != nil || l.bracket.valid && l.bracket.version == version
 		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
 		at.shared.root = at
+		if l == root {
+			at.sum = l.runningWith(l, Transaction{}, nil)
+		}
 		all := l.event(nil, nil, 0)
 		l.shared.state.Unlock()
 		if known {

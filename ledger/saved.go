@@ -130,7 +130,7 @@ func Unmarshal(data []byte, opts ...Option) (*Ledger, error) {
 
 // mostSavedValues bounds the memory of reading, before anything is read. It is above what a ledger
 // within the limits for guarantees writes.
-const mostSavedValues = 250_000
+const mostSavedValues = 450_000
 
 // maxPartDepth bounds how deep parts may be nested in a file.
 const maxPartDepth = 8

@@ -17,8 +17,9 @@ import (
 )
 
 var (
-	lines = flag.Int("lines", 5_000, "lines of the journal that TestReopening opens")
-	tiny  = flag.String("tiny", "", "an empty folder on a small disk, which TestFullDisk fills up")
+	lines  = flag.Int("lines", 5_000, "lines of the journal that TestReopening opens")
+	spends = flag.Int("spends", 160, "different events that TestGrowing reserves")
+	tiny   = flag.String("tiny", "", "an empty folder on a small disk, which TestFullDisk fills up")
 )
 
 // TestReopening reports how long a long journal takes to open.
@@ -67,6 +68,38 @@ func TestReopening(t *testing.T) {
 	}
 	t.Logf("%d lines, %d KiB: opening takes %v, ε first %v and then %v, a reservation %v", *lines,
 		size/1024, best, first, cached, time.Since(begin)/spends)
+}
+
+// TestGrowing reports how long reservations of different events take, from five numbers of them.
+func TestGrowing(t *testing.T) {
+	for n := max(*spends/16, 1); n <= *spends; n *= 2 {
+		for _, kind := range []string{"samples", "Gaussians"} {
+			l := ledger.New(accountant.Budget{Epsilon: 4, Delta: 1e-6})
+			begin, slowest := time.Now(), time.Duration(0)
+			for i := range n {
+				// different rates, noise and steps, in no order
+				u, v := float64(i*7919%n)/float64(n), float64(i*104729%n)/float64(n)
+				e := accountant.Event(accountant.Gaussian{NoiseMultiplier: 2000 + float64(i)})
+				if kind == "samples" {
+					e = accountant.Repeated{Count: 100 + i%900, Event: accountant.PoissonSampled{
+						Probability: .0005 + .001*u,
+						Event:       accountant.Gaussian{NoiseMultiplier: 4 + 4*v}}}
+				}
+				one := time.Now()
+				if _, err := l.ReserveAll(ledger.Transaction{ID: fmt.Sprint(i), Lines: []ledger.Line{
+					{Purpose: "run", Event: e, Count: 1}}}); err != nil {
+					t.Fatal(i, err)
+				}
+				slowest = max(slowest, time.Since(one))
+			}
+			took := time.Since(begin)
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			t.Logf("%d different %s: %v, the slowest %v, %d KiB; ε = %v", n, kind, took, slowest,
+				m.HeapAlloc>>10, l.Epsilon())
+		}
+	}
 }
 
 // copyJournal copies a journal line by line.

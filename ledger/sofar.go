@@ -38,7 +38,13 @@ func (l *Ledger) EpsilonSoFar() float64 {
 		r, _ := l.cached(&l.published, false) // for children, everything set aside counts
 		return r.Upper
 	}
-	return l.soFar.epsilon(l)
+	v := l.soFar.epsilon(l)
+	if v > l.budget.Epsilon { // many different events were rounded
+		if r, err := l.priceFull(); err == nil {
+			v = min(v, r.Upper)
+		}
+	}
+	return v
 }
 
 func (c *soFarCache) epsilon(l *Ledger) float64 {

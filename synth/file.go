@@ -167,7 +167,7 @@ func checkHeader(head []byte, l records.Limits) error {
 		return fmt.Errorf("%w: a header of %d bytes: must be at most "+
 			"%d", ErrFormat, len(head), maxHeader)
 	}
-	l.Values = cmp.Or(l.Values, 200_000)
+	l.Values = cmp.Or(l.Values, 400_000)
 	if err := checkDocument(head, l); err != nil {
 		return fmt.Errorf("%w: header: %w", ErrFormat, err)
 	}

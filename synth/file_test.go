@@ -138,7 +138,7 @@ func TestFullDiskIsReported(t *testing.T) {
 // TestNoFileIsWrittenThatCannotBeRead checks that Write refuses a header with a list that is too
 // long for DecodeFile. Such a list belongs in a section.
 func TestNoFileIsWrittenThatCannotBeRead(t *testing.T) {
-	header := []byte("[" + strings.Repeat("0,", 200_000) + "0]")
+	header := []byte("[" + strings.Repeat("0,", 400_000) + "0]")
 	var out bytes.Buffer
 	err := (&File{Kind: "k", Header: header}).Write(&out)
 	if !errors.Is(err, ErrFormat) || out.Len() > 0 {

@@ -53,7 +53,7 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 }
 
 // WithLimits limits the contents of a generator or plan file. It limits the depth of the JSON (64
-// by default) and the number of values in it (100,000, and as many in a guarantee). It also limits
+// by default) and the number of values in it (100,000, and 300,000 in a guarantee). It also limits
 // the number of parameters of a network in a plan. The other limits concern records.
 func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.Limits = limits } }
 

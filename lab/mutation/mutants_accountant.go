@@ -26,7 +26,7 @@ func accountantMutants() []mutant {
 			Why: "a ledger with many different runs states too small an ε"},
 		{Name: "accountant/calibration knows no rounded samples", In: in,
 			Tests: at(in, "CalibratedCrowds"),
-			Old:   "p, late := r.Price(context.Background(), s.target.Delta, 0, lower)",
+			Old:   "p, late := r.Price(context.Background(), s.target, 0, lower)",
 			New:   "p, late := priceAll(context.Background(), r.lists, s.target.Delta, r.relation, lower)",
 			Why:   "a ledger refuses a plan that was calibrated for its budget"},
 		{Name: "accountant/events of a million places are rounded", In: in, Tests: crowds,

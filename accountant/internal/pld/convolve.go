@@ -69,12 +69,14 @@ func grown[T any](s []T, n int) []T {
 }
 
 // begin clears the products for a composition on the grid of v.
-func (c *composer) begin(v view, lower bool) {
+func (c *composer) begin(v view, upper, lower bool) {
 	c.view, c.n = v, v.n
 	c.fft.reset(v.n)
 	c.real, c.out, c.coef = grown(c.real, v.n), grown(c.out, v.n), grown(c.coef, v.n/2+1)
 	c.coeErr = transformError(v.n)
-	c.up.begin(v.n)
+	if upper {
+		c.up.begin(v.n)
+	}
 	if lower {
 		c.low.begin(v.n)
 	}

@@ -31,6 +31,7 @@ type question struct {
 	eps   float64
 	byEps bool
 	lower bool // compute the lower end too
+	known bool // compute the lower end only: the upper end is known from a coarser grid
 
 	stopped func() bool // see Composition.Stopped
 
@@ -86,11 +87,17 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	if math.IsNaN(r.aim.theta + r.aim.eps) { // no window is known
 		return Answer{}
 	}
+	last := math.Inf(1)
 	for try := range tries + moreTries {
 		if try >= tries && !(q.byEps && r.best.Lower < 0.6*r.best.Upper) {
 			break
 		}
 		view := q.view(&s, r.aim, r.grid)
+		if view.limited && r.best.OK && view.h > 0.8*last { // hardly finer than the last grid
+			r.best.Limited = true
+			break
+		}
+		last = view.h
 		a := q.once(w, &s, view, ends)
 		if !a.OK {
 			r.lookFurther()
@@ -100,7 +107,11 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 			break
 		}
 		r.grid /= 2
+		if q.lower && !q.byEps && r.best.Upper-r.best.Lower > 4*r.width*r.best.Upper {
+			r.grid, q.known = r.grid/4, true // the lower end alone needs a far finer grid
+		}
 	}
+	q.known = false
 	if !r.best.OK {
 		return q.byMoments(w, r.aim.theta)
 	}
@@ -364,7 +375,7 @@ func (q *question) slip(i int, l gridded, h float64) float64 {
 // once composes on one grid.
 func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer) {
 	c := &w.c
-	c.begin(v, q.lower)
+	c.begin(v, !q.known, q.lower)
 	keep, lowKeep := 0.0, 0.0 // log P(L < ∞)
 	slip := 0.0               // how far the rounding of nodes may move the sum
 	for i := range q.pairs {
@@ -376,7 +387,9 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 		}
 		l := q.cut(w, s, &v, i, v.offsets[i], ends[i])
 		slip += q.slip(i, l, v.h)
-		c.add(&c.up, summand{l.offset, l.at, l.up, q.n[i]})
+		if !q.known {
+			c.add(&c.up, summand{l.offset, l.at, l.up, q.n[i]})
+		}
 		if q.lower {
 			if !v.lattice && !v.anchored[i] && w.g.unused > unusedLimit*v.h {
 				// If losses vary by less than h, a node at the loss of all of them merged leaves no
@@ -392,9 +405,14 @@ func (q *question) once(w *workspace, s *sketch, v view, ends []span) (a Answer)
 		keep += float64(q.n[i]) * math.Log1p(-l.inf)
 		lowKeep += float64(q.n[i]) * math.Log1p(-ends[i].never)
 	}
-	ch := c.channel(&c.up)
-	ch.inf = min(1, -math.Expm1(keep)*(1+8*ulp))
-	if q.byEps {
+	var ch channel
+	if !q.known {
+		ch = c.channel(&c.up)
+		ch.inf = min(1, -math.Expm1(keep)*(1+8*ulp))
+	}
+	if q.known {
+		a.Upper, a.OK = math.Inf(1), true
+	} else if q.byEps {
 		a.Upper, a.OK = ch.deltaUpper(q.eps - slip)
 	} else {
 		a.Upper, a.OK = ch.epsilonUpper(q.delta)
