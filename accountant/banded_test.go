@@ -96,7 +96,8 @@ func TestBandsThatCannotBe(t *testing.T) {
 			t.Errorf("band %v: ε = %v, want an error", band, b)
 		}
 	}
-	for _, bad := range []BandedSum{{nan, 2, []float64{1}}, {0.1, nan, []float64{1}}, {0.1, 0, []float64{1}}} {
+	one := []float64{1}
+	for _, bad := range []BandedSum{{nan, 2, one}, {0.1, nan, one}, {0.1, 0, one}} {
 		if b, err := Epsilon(bad, 1e-6, AddOrRemoveOne); err == nil {
 			t.Errorf("%v: ε = %v, want an error", bad, b)
 		}

@@ -13,27 +13,29 @@ import (
 // with its group's number, and is in it with the given probability. The groups are the same in
 // every round.
 //
-// Step t releases X_t = G_t + N_t for the clipped sum G_t and N_t = Z_t − Σ_j c_j·N_{t−j}, where the
-// c_j are the Band with c₀ = 1, and the Z_t are independent. So Σ_j c_j·X_{t−j} = Σ_j c_j·G_{t−j} + Z_t:
-// all X are a post-processing of Gaussian releases of the sums Σ_j c_j·G_{t−j}.
+// Step t releases X_t = G_t + N_t for the clipped sum G_t and N_t = Z_t − Σ_j c_j·N_{t−j}, where
+// the c_j are the Band with c₀ = 1, and the Z_t are independent. So Σ_j c_j·X_{t−j} = Σ_j
+// c_j·G_{t−j} + Z_t: all X are a post-processing of Gaussian releases of the sums Σ_j c_j·G_{t−j}.
 // NoiseMultiplier is the standard deviation of Z_t, divided by C·√(Σ c_j²) for the clip norm C.
 //
 // Guarantee: the rounds are an adaptive composition of SampledSum with the same probability and
-// multiplier. Proof: a record that is in the sample of step t, with a row g of norm at most C, adds
-// c_j·g to the releases t+j for 0 ≤ j < b. Two steps that may sample it are at least b apart, so
-// these intervals do not overlap, and each is one Gaussian release of a vector of norm at most
-// C·√(Σ c_j²). Given the outputs before t and the samples of all other records, g is fixed, and what
-// the other records add to the releases of the interval is a function of earlier outputs. Whether
-// the record is sampled at t is independent of everything before. So the interval is a sampled
-// Gaussian release, and there is one for each round. Hockey-stick divergences are jointly convex,
-// so the bound also holds on average over the groups and the samples of other records. It holds for
-// a run that forgets earlier noise at any step: then the intervals end there.
+// multiplier. Proof: a record that is in the sample of step t, with a row g of norm at most C,
+// adds c_j·g to the releases t+j for 0 ≤ j < b. Two steps that may sample it are at least b apart,
+// so these intervals do not overlap, and each is one Gaussian release of a vector of norm at most
+// C·√(Σ c_j²). Given the outputs before t and the samples of all other records, g is fixed, and
+// what the other records add to the releases of the interval is a function of earlier outputs.
+// Whether the record is sampled at t is independent of everything before. So the interval is a
+// sampled Gaussian release, and there is one for each round. Hockey-stick divergences are jointly
+// convex, so the bound also holds on average over the groups and the samples of other records. It
+// holds for a run that forgets earlier noise at any step: then the intervals end there.
 //
-// Source: Choquette-Choo et al., "(Amplified) Banded Matrix Factorization", NeurIPS 2023, Theorem 4.
+// Source: Choquette-Choo et al., "(Amplified) Banded Matrix Factorization", NeurIPS 2023, Theorem
+// 4.
 type BandedSum struct {
-	Probability     float64   `json:"probability"`
-	NoiseMultiplier float64   `json:"noise_multiplier"`
-	Band            []float64 `json:"band"` // c₀ = 1, c₁, …: not increasing, multiples of 2^-12 in [0, 1]
+	Probability     float64 `json:"probability"`
+	NoiseMultiplier float64 `json:"noise_multiplier"`
+	// Band is c₀ = 1, c₁, …: not increasing, and multiples of 2^-12 in [0, 1].
+	Band []float64 `json:"band"`
 }
 
 // mostBands bounds the memory for the noise of earlier steps.

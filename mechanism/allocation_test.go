@@ -137,7 +137,8 @@ func TestAllocationIsCovered(t *testing.T) {
 			refused("an allocation inside", g.Release(1e-3, part()))
 		}
 	}
-	if a, err = Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(2), 2); err != nil {
+	if a, err = Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(2),
+		2); err != nil {
 		t.Fatal(err)
 	}
 	_, err = PlanInclusions(9, a)

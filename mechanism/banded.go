@@ -10,11 +10,12 @@ import (
 
 // A band correlates the noise of an allowance's gradients, for the event accountant.BandedSum.
 //
-// The noise of step t is N_t = ⌊Z_t − Σ_j c_j·N_{t−j}⌉, rounded to the grid g of the sums. Z_t is on
-// the finer grid g/2^bandBits, on which the products of noise and coefficients lie as well. So for
-// sums G_t on g, the outputs are X_t = G_t + N_t = ⌊Y_t − Σ_j c_j·X_{t−j}⌉, where the sum starts at
-// j = 1, Y_t = Σ_j c_j·G_{t−j} + Z_t starts at j = 0, and all numbers are exact. The outputs are
-// thus exactly a post-processing of the Y_t, which are Gaussian releases rounded to g/2^bandBits.
+// The noise of step t is N_t = ⌊Z_t − Σ_j c_j·N_{t−j}⌉, rounded to the grid g of the sums. Z_t is
+// on the finer grid g/2^bandBits, on which the products of noise and coefficients lie as well. So
+// for sums G_t on g, the outputs are X_t = G_t + N_t = ⌊Y_t − Σ_j c_j·X_{t−j}⌉, where the sum
+// starts at j = 1, Y_t = Σ_j c_j·G_{t−j} + Z_t starts at j = 0, and all numbers are exact. The
+// outputs are thus exactly a post-processing of the Y_t, which are Gaussian releases rounded to
+// g/2^bandBits.
 //
 // The noise of earlier steps together with their outputs reveals private sums, so it stays in
 // memory. A run that is resumed has a new band, and begins with a new round.

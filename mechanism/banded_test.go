@@ -59,9 +59,9 @@ func releases(t *testing.T, a *Allowance, workers int, sums ...[]float32) [][]fl
 	return out
 }
 
-// TestFreshPartOfCorrelatedNoise: Σ c_j·X_{t−j} is independent noise of the priced deviation. Every
-// mean square and every mean product of two steps is off by 6.2 standard deviations with probability
-// 1e-9. After a step without a release the noise begins again.
+// TestFreshPartOfCorrelatedNoise: Σ c_j·X_{t−j} is independent noise of the priced deviation.
+// Every mean square and every mean product of two steps is off by 6.2 standard deviations with
+// probability 1e-9. After a step without a release the noise begins again.
 func TestFreshPartOfCorrelatedNoise(t *testing.T) {
 	const dim, steps, missing = 3*chunk + 17, 10, 6
 	sums := make([][]float32, steps)
@@ -108,8 +108,8 @@ func TestFreshPartOfCorrelatedNoise(t *testing.T) {
 }
 
 // TestCorrelatedNoiseIgnoresSums: the bits of the noise do not depend on the sums, the outputs are
-// on the grid, and neither depends on the number of workers. So outputs are sums plus noise exactly,
-// which the proof of band requires.
+// on the grid, and neither depends on the number of workers. So outputs are sums plus noise
+// exactly, which the proof of band requires.
 func TestCorrelatedNoiseIgnoresSums(t *testing.T) {
 	const dim, steps = 2*chunk + 5, 9
 	e := banded(0.5, testBand...)
@@ -178,7 +178,8 @@ func TestGroupsTakeTurns(t *testing.T) {
 	sixSigma(t, "equal groups", same, n, 1./bands)
 }
 
-// TestBandsCountRounds: an allowance takes one use for each round and gives one grant for each step.
+// TestBandsCountRounds: an allowance takes one use for each round and gives one grant for each
+// step.
 func TestBandsCountRounds(t *testing.T) {
 	a := bandedAllowance(t, 1, banded(0.5, testBand...), 2)
 	for left := 8; left > 0; left-- {
@@ -277,8 +278,8 @@ func TestFarNoiseEndsABand(t *testing.T) {
 	}
 }
 
-// TestRoundingInBands: rows stay within the norm that is charged after they are rounded to the grid,
-// also if the rows of two records are opposite.
+// TestRoundingInBands: rows stay within the norm that is charged after they are rounded to the
+// grid, also if the rows of two records are opposite.
 func TestRoundingInBands(t *testing.T) {
 	e := banded(0.5, testBand...)
 	for r, rows := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,

@@ -62,7 +62,8 @@ func (t *turns) remaining(uses int) int {
 // rows returns the rows of the grant's step, in increasing order.
 func (t *turns) rows(g *Grant, n int) []int32 {
 	if t.slots == nil || t.slots.of != n || t.slotsID != g.slotsID {
-		t.slots, t.slotsID = allocate(n, t.steps, g.a.run.source.Indexed(entropy.Slot, g.slotsID)), g.slotsID
+		words := g.a.run.source.Indexed(entropy.Slot, g.slotsID)
+		t.slots, t.slotsID = allocate(n, t.steps, words), g.slotsID
 	}
 	return t.slots.step((g.turn - 1) % t.steps)
 }

@@ -23,8 +23,8 @@ import (
 // probability. A bound of this probability is known and gives a lower bound on ε. Source: Steinke,
 // Nasr and Jagielski 2023, Theorem 5.2.
 //
-// This bound assumes the worst (ε, δ)-private mechanism. If the claim is an Event, its whole curve is
-// tested as well, and Audit has the results of the same test for the curves of Gaussian noise.
+// This bound assumes the worst (ε, δ)-private mechanism. If the claim is an Event, its whole curve
+// is tested as well, and Audit has the results of the same test for the curves of Gaussian noise.
 // Source: Mahloujifar, Melis and Chaudhuri 2025. The bounds grow slowly with the number of
 // canaries: of an ideal ε = 8, 1,000 canaries can show 3, and 20,000 can show 4.8.
 type OneRun struct {

@@ -11,10 +11,11 @@ import (
 // This file bounds the number of right guesses under a whole trade-off curve. Let every output set
 // S have P(S) ≤ up(P′(S)) for neighbours, with up concave, and let g of m canaries be guessed. Let
 // x_i be the probability of i right guesses, r_i = Σ_{k≥i} k·x_k/m and h_i = Σ_{k≥i} (g−k)·x_k/m.
-// Fix whether the other canaries are planted. For canary j and value v, let S be the outputs for which v is guessed for j and at least i−1 other
-// guesses are right. Under planted_j = v these are outputs with a right guess for j and at least i
-// right ones, under the other value those with a wrong guess for j and at least i−1 right ones. The
-// mean over j, v and the other canaries is, by Jensen's inequality,
+// Fix whether the other canaries are planted. For canary j and value v, let S be the outputs for
+// which v is guessed for j and at least i−1 other guesses are right. Under planted_j = v these are
+// outputs with a right guess for j and at least i right ones, under the other value those with a
+// wrong guess for j and at least i−1 right ones. The mean over j, v and the other canaries is, by
+// Jensen's inequality,
 //
 //	r_i ≤ up(h_{i−1}).
 //

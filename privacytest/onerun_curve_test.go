@@ -62,9 +62,9 @@ func TestPossibleOfPureMechanisms(t *testing.T) {
 	}
 }
 
-// TestOneRunAuditOfCurves: an audit of Gaussian noise shows a quarter of its ε, and nine tenths of it
-// if scores are known to be independent. It does not refute the event, and refutes noise that is a
-// third of the claimed noise. Each of these fails with probability 1e-5 or less.
+// TestOneRunAuditOfCurves: an audit of Gaussian noise shows a quarter of its ε, and nine tenths of
+// it if scores are known to be independent. It does not refute the event, and refutes noise that
+// is a third of the claimed noise. Each of these fails with probability 1e-5 or less.
 func TestOneRunAuditOfCurves(t *testing.T) {
 	const m, delta = 20000, 1e-5
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -7,11 +7,30 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 )
 
-// mostBands bounds the time in which the coefficients are found.
-const mostBands = 256
+// mostBands bounds the time in which the coefficients are found. anyBands lets Calibrate choose.
+const mostBands, anyBands = 256, -1
+
+// calibrateBands returns the calibrated configuration with the number of bands, a power of two,
+// that leaves the least noise in the parameters.
+func (c Config) calibrateBands(b accountant.Budget) (best Config, err error) {
+	least, most := math.Inf(1), min(mostBands, max(c.Steps, 1))
+	for c.Bands = 1; c.Bands <= most && !(c.bandProbability() > 1); c.Bands *= 2 {
+		trial, err := c.Calibrate(b)
+		if err != nil {
+			return Config{}, err
+		}
+		steps, beta := min(c.Steps, mostBandSteps), c.Optimizer.config.Beta1
+		z := trial.NoiseMultiplier
+		if noise := z * z * bandNoise(band(c.Bands, steps, beta), steps, beta); noise < least {
+			best, least = trial, noise
+		}
+	}
+	return best, nil
+}
 
 func (c Config) checkBands(k *checker) {
-	k.ok(c.Bands >= 0 && c.Bands <= mostBands, "Bands", c.Bands, "a number of steps, at most 256")
+	k.ok(c.Bands >= 0 && c.Bands <= mostBands, "Bands", c.Bands,
+		"a number of steps, at most 256; -1 only for Calibrate")
 	if c.Bands <= 1 {
 		return
 	}
@@ -43,6 +62,9 @@ func (c Config) banded(r accountant.Relation) accountant.Event {
 	return sum
 }
 
+// mostBandSteps is the number of steps for which coefficients of longer runs are chosen.
+const mostBandSteps = 4096
+
 // band returns the coefficients of the noise, which are public: the first coefficients of
 // (1−x)^−α, rounded to multiples of 2^-12. It chooses the α for which the noise in the parameters
 // of gradient descent with momentum beta is least, as a mean square over the steps, for equal
@@ -56,7 +78,7 @@ func band(bands, steps int, beta float64) []float64 {
 	least := math.Inf(1)
 	for i := range tries {
 		c := powers(bands, float64(i+1)/tries)
-		if noise := bandNoise(c, min(steps, 4096), beta); noise < least {
+		if noise := bandNoise(c, min(steps, mostBandSteps), beta); noise < least {
 			best, least = c, noise
 		}
 	}

@@ -151,8 +151,8 @@ func TestBandsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: got %v, want a mistake in %s", cfg, err, c.want)
 		}
 	}
-	for _, clip := range []sgd.Clip{nil, sgd.Normalize{}, sgd.Groups{List: []sgd.Group{{Blocks: []int{0},
-		ClipNorm: 1}}}} {
+	groups := sgd.Groups{List: []sgd.Group{{Blocks: []int{0}, ClipNorm: 1}}}
+	for _, clip := range []sgd.Clip{nil, sgd.Normalize{}, groups} {
 		cfg := inBands(4, 10)
 		if cfg.Clip = clip; clip != nil {
 			cfg.ClipNorm = 0
@@ -160,5 +160,34 @@ func TestBandsThatCannotBe(t *testing.T) {
 		if err := cfg.Validate(); err != nil {
 			t.Errorf("%T: %v", clip, err)
 		}
+	}
+}
+
+// TestCalibrateChoosesBands: the number that Calibrate chooses leaves no more noise in the sum of
+// all steps than any other power of two, by its own measure: more bands for larger ε and smaller
+// batches, none for large batches at a small ε.
+func TestCalibrateChoosesBands(t *testing.T) {
+	chosen := func(q, epsilon float64) int {
+		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: q, Steps: 500, Bands: -1,
+			Optimizer: sgd.Momentum(1, 0.9), NominalBatch: 1}.Calibrate(budget(epsilon))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Error(err)
+		}
+		return cfg.Bands
+	}
+	large, small, none := chosen(0.004, 8), chosen(0.004, 1), chosen(0.2, 0.5)
+	if large < 32 || small >= large || small < 2 || none != 1 {
+		t.Errorf("%d bands for ε = 8, %d for 1, %d for large batches", large, small, none)
+	}
+	cfg := inBands(-1, 10)
+	if err := cfg.Validate(); err == nil {
+		t.Error("bands that nobody chose are valid")
+	}
+	cfg.NoiseMultiplier, cfg.ClipNorm, cfg.Clip = 0, 0, policies()["quantile"]
+	if got, err := cfg.Calibrate(budget(8)); err == nil {
+		t.Errorf("a quantile with bands: %+v", got)
 	}
 }

@@ -27,7 +27,8 @@ type Config struct {
 	// take turns: a step samples from one group, with Bands times the SamplingProbability. 0 and 1
 	// mean independent noise. The noise costs memory for Bands−1 gradients. More bands need less noise
 	// in the sum of all steps, but a larger part of each group is sampled, which makes a step dearer.
-	// So bands help most where ε is large and batches are small: compare a few numbers.
+	// So bands help most where ε is large and batches are small. With −1, Calibrate chooses the
+	// number for which the noise in the parameters is least, as a mean square over the steps.
 	//
 	// Clip must be nil, a Normalize, or Groups with a List. A loop that is resumed begins with a new
 	// band: the rest of the Bands steps in which it was interrupted is lost.
@@ -220,6 +221,9 @@ func (c Config) clip() Clip {
 // multiplier; an error for a budget that no noise can meet. For example, a clipping policy's own
 // releases may use up the budget.
 func (c Config) Calibrate(b accountant.Budget) (Config, error) {
+	if c.Bands == anyBands {
+		return c.calibrateBands(b)
+	}
 	k := c.check()
 	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier,
 		"zero, since Calibrate sets it")

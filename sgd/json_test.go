@@ -7,7 +7,8 @@ import (
 )
 
 func TestConfigSurvivesJSON(t *testing.T) {
-	base := Config{SamplingProbability: 0.01, Bands: 3, Steps: 30, NoiseMultiplier: 1.5, Optimizer: Adam(1e-3),
+	base := Config{SamplingProbability: 0.01, Bands: 3, Steps: 30, NoiseMultiplier: 1.5,
+		Optimizer:    Adam(1e-3),
 		NominalBatch: 600, MicroBatch: 128}
 	for _, clip := range []Clip{nil, DPNorm{MaxNorm: 10, Bins: 100, NoiseMultiplier: 4},
 		Quantile{Quantile: 0.5, Initial: 1, Rate: 0.2, NoiseMultiplier: 10}, Normalize{Stability: 0.1}} {

@@ -2,7 +2,8 @@
 // correlated over steps (sgd.Config.Bands) and with independent noise, and tests it on held-out
 // images.
 //
-//	go -C lab run ./studies/bands -images train-images-idx3-ubyte.gz -labels train-labels-idx1-ubyte.gz
+//	go -C lab run ./studies/bands -images train-images-idx3-ubyte.gz \
+//	    -labels train-labels-idx1-ubyte.gz
 //
 // The last tenth of the training images is held out. Test images are read only if -test-images
 // names them.
@@ -81,7 +82,8 @@ func run(ctx context.Context, args []string) error {
 func learn(ctx context.Context, cfg sgd.Config, budget accountant.Budget,
 	train, test *records.Table, hidden int, seed uint64) (float64, error) {
 	s := train.Schema()
-	net, err := models.MLP{Hidden: []int{hidden}}.Classifier(device.CPU(), s.Dim(), s.Classes(), seed+1)
+	net, err := models.MLP{Hidden: []int{hidden}}.Classifier(device.CPU(), s.Dim(), s.Classes(),
+		seed+1)
 	if err != nil {
 		return 0, err
 	}
