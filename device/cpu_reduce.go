@@ -107,6 +107,10 @@ func (c *cpu) Softmax(m Matrix) {
 }
 
 func doSoftmax(j *job, lo, hi int) {
+	if j.kernels.softmax != nil {
+		j.kernels.softmax(hi-lo, j.a.Cols, &j.a.Row(lo)[0], 4*j.a.Stride)
+		return
+	}
 	for i := lo; i < hi; i++ {
 		row := j.a.Row(i)
 		top := row[0]
@@ -119,10 +123,7 @@ func doSoftmax(j *job, lo, hi int) {
 			row[k] -= top
 		}
 		j.kernels.apply[Exp](row, row)
-		sum := 0.0
-		for _, v := range row {
-			sum += float64(v)
-		}
+		sum, _ := laneSums(row, row)
 		j.kernels.scale(float32(1/sum), row)
 	}
 }

@@ -19,6 +19,14 @@ type kernels struct {
 	threshold func(dst, src []float32, t float32)
 	mul, sub  func(dst, a, b []float32)
 	dot       func(a, b []float32) float64
+	// The next five implement methods in host_rows.go.
+	larger              func(dst, a, b []float32)
+	giveEqual           func(dx, d, x, y []float32)
+	softmaxGradient     func(width int, p, d []float32)
+	standardize         func(m moments, dst, src []float32)
+	standardizeGradient func(m moments, dx, dy, y, src []float32)
+	// softmax replaces rows with their softmax. It is nil if the level has no such kernel.
+	softmax func(rows, n int, x *float32, stride int)
 	// squaresOfTwo returns dot(a, a) and dot(b, b), with the same bits. It is nil if the level has no
 	// kernel that is faster than dot.
 	squaresOfTwo func(a, b []float32) (x, y float64)

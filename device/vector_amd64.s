@@ -1810,6 +1810,155 @@ end:
 	VZEROUPPER
 	RET
 
+// func largerAVX2(n int, dst *float32, a *float32, b *float32)
+// Requires: AVX
+TEXT ·largerAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+8(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ b+24(FP), DX
+	MOVQ n+0(FP), BX
+	XORQ SI, SI
+	SUBQ $0x10, BX
+	JL   behind2
+
+loop2:
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   32(CX)(SI*1), Y1
+	VMOVUPS   (DX)(SI*1), Y2
+	VMOVUPS   32(DX)(SI*1), Y3
+	VCMPPS    $0x1e, Y0, Y2, Y4
+	VCMPPS    $0x1e, Y1, Y3, Y5
+	VBLENDVPS Y4, Y2, Y0, Y0
+	VBLENDVPS Y5, Y3, Y1, Y1
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VCMPPS    $0x03, Y3, Y3, Y5
+	VBLENDVPS Y4, Y2, Y0, Y0
+	VBLENDVPS Y5, Y3, Y1, Y1
+	VMOVAPS   Y0, Y0
+	VMOVAPS   Y1, Y1
+	VMOVUPS   Y0, (AX)(SI*1)
+	VMOVUPS   Y1, 32(AX)(SI*1)
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x10, BX
+	JGE       loop2
+
+behind2:
+	ADDQ $0x10, BX
+	SUBQ $0x08, BX
+	JL   behind1
+
+loop1:
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   (DX)(SI*1), Y1
+	VCMPPS    $0x1e, Y0, Y1, Y2
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*1)
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, BX
+	JGE       loop1
+
+behind1:
+	ADDQ       $0x08, BX
+	TESTQ      BX, BX
+	JZ         end
+	LEAQ       tailMask<>+32(SB), DI
+	NEGQ       BX
+	VMOVUPS    (DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*1), Y0, Y1
+	VMASKMOVPS (DX)(SI*1), Y0, Y2
+	VCMPPS     $0x1e, Y1, Y2, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func giveEqualAVX2(n int, dx *float32, d *float32, x *float32, y *float32)
+// Requires: AVX
+TEXT ·giveEqualAVX2(SB), NOSPLIT, $0-40
+	MOVQ dx+8(FP), AX
+	MOVQ d+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ y+32(FP), BX
+	MOVQ n+0(FP), SI
+	XORQ DI, DI
+	SUBQ $0x10, SI
+	JL   behind2
+
+loop2:
+	VMOVUPS (CX)(DI*1), Y0
+	VMOVUPS 32(CX)(DI*1), Y1
+	VMOVUPS (DX)(DI*1), Y2
+	VMOVUPS 32(DX)(DI*1), Y3
+	VMOVUPS (BX)(DI*1), Y4
+	VMOVUPS 32(BX)(DI*1), Y5
+	VCMPPS  $0x00, Y4, Y2, Y2
+	VCMPPS  $0x00, Y5, Y3, Y3
+	VANDPS  Y0, Y2, Y2
+	VANDPS  Y1, Y3, Y3
+	VMOVUPS (AX)(DI*1), Y4
+	VMOVUPS 32(AX)(DI*1), Y5
+	VADDPS  Y4, Y2, Y4
+	VADDPS  Y5, Y3, Y5
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y5, 32(AX)(DI*1)
+	VXORPS  Y2, Y0, Y0
+	VXORPS  Y3, Y1, Y1
+	VMOVUPS Y0, (CX)(DI*1)
+	VMOVUPS Y1, 32(CX)(DI*1)
+	ADDQ    $0x00000040, DI
+	SUBQ    $0x10, SI
+	JGE     loop2
+
+behind2:
+	ADDQ $0x10, SI
+	SUBQ $0x08, SI
+	JL   behind1
+
+loop1:
+	VMOVUPS (CX)(DI*1), Y0
+	VMOVUPS (DX)(DI*1), Y1
+	VMOVUPS (BX)(DI*1), Y2
+	VCMPPS  $0x00, Y2, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS (AX)(DI*1), Y2
+	VADDPS  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)(DI*1)
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(DI*1)
+	ADDQ    $0x00000020, DI
+	SUBQ    $0x08, SI
+	JGE     loop1
+
+behind1:
+	ADDQ       $0x08, SI
+	TESTQ      SI, SI
+	JZ         end
+	LEAQ       tailMask<>+32(SB), R8
+	NEGQ       SI
+	VMOVUPS    (R8)(SI*4), Y0
+	VMASKMOVPS (CX)(DI*1), Y0, Y1
+	VMASKMOVPS (DX)(DI*1), Y0, Y2
+	VMASKMOVPS (BX)(DI*1), Y0, Y3
+	VCMPPS     $0x00, Y3, Y2, Y2
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS (AX)(DI*1), Y0, Y3
+	VADDPS     Y3, Y2, Y3
+	VMASKMOVPS Y3, Y0, (AX)(DI*1)
+	VXORPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(DI*1)
+
+end:
+	VZEROUPPER
+	RET
+
 // func axpyAVX2(n int, alpha float32, x *float32, y *float32)
 // Requires: AVX, FMA3
 TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
@@ -3058,6 +3207,570 @@ behind1:
 	VMASKMOVPS Y0, Y1, (AX)(BX*1)
 
 end:
+	VZEROUPPER
+	RET
+
+// func softmaxRowsAVX2(rows int, n int, x *float32, stride int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softmaxRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ    x+16(FP), AX
+	MOVQ    stride+24(FP), CX
+	MOVQ    rows+0(FP), DX
+	MOVQ    n+8(FP), BX
+	MOVQ    BX, SI
+	ANDQ    $-8, SI
+	SUBQ    SI, BX
+	SHLQ    $0x02, SI
+	MOVQ    BX, DI
+	LEAQ    tailMask<>+32(SB), R8
+	NEGQ    DI
+	VMOVUPS (R8)(DI*4), Y0
+
+row:
+	VBROADCASTSS (AX), Y1
+	XORQ         DI, DI
+	TESTQ        SI, SI
+	JZ           rest_b
+
+vectors_b:
+	VMOVUPS (AX)(DI*1), Y2
+	VMAXPS  Y2, Y1, Y1
+	ADDQ    $0x20, DI
+	CMPQ    DI, SI
+	JNE     vectors_b
+
+rest_b:
+	TESTQ      BX, BX
+	JZ         done_b
+	VMASKMOVPS (AX)(DI*1), Y0, Y2
+	VBLENDVPS  Y0, Y2, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+
+done_b:
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	XORQ       DI, DI
+	TESTQ      SI, SI
+	JZ         rest_c
+
+vectors_c:
+	VMOVUPS      (AX)(DI*1), Y4
+	VSUBPS       Y1, Y4, Y4
+	VMOVUPS      vectorConstants<>+0(SB), Y5
+	VMINPS       Y4, Y5, Y4
+	VMOVUPS      vectorConstants<>+64(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VMULPS       vectorConstants<>+128(SB), Y4, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y4, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y4
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y4
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y4, Y6
+	VMULPS       Y4, Y6, Y6
+	VFMADD213PS  Y4, Y4, Y6
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VCVTPS2DQ    Y5, Y4
+	VPSRAD       $0x01, Y4, Y5
+	VPSUBD       Y5, Y4, Y4
+	VPADDD       vectorConstants<>+768(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPADDD       vectorConstants<>+768(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y6
+	VMOVUPS      Y6, (AX)(DI*1)
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y5, Y2, Y2
+	VADDPD       Y4, Y3, Y3
+	ADDQ         $0x20, DI
+	CMPQ         DI, SI
+	JNE          vectors_c
+
+rest_c:
+	TESTQ        BX, BX
+	JZ           done_c
+	VMASKMOVPS   (AX)(DI*1), Y0, Y4
+	VSUBPS       Y1, Y4, Y1
+	VMOVUPS      vectorConstants<>+0(SB), Y4
+	VMINPS       Y1, Y4, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y4
+	VMAXPS       Y1, Y4, Y1
+	VMULPS       vectorConstants<>+128(SB), Y1, Y4
+	VROUNDPS     $0x08, Y4, Y4
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y5
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y5
+	VMULPS       Y1, Y5, Y5
+	VFMADD213PS  Y1, Y1, Y5
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
+	VCVTPS2DQ    Y4, Y1
+	VPSRAD       $0x01, Y1, Y4
+	VPSUBD       Y4, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y5, Y5
+	VANDPS       Y0, Y5, Y5
+	VMASKMOVPS   Y5, Y0, (AX)(DI*1)
+	VEXTRACTF128 $0x01, Y5, X1
+	VCVTPS2PD    X5, Y4
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y1, Y3, Y3
+
+done_c:
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDSD       X1, X2, X2
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X1
+	VDIVSD       X2, X1, X2
+	VCVTSD2SS    X2, X2, X2
+	VBROADCASTSS X2, Y1
+	XORQ         DI, DI
+	TESTQ        SI, SI
+	JZ           rest_d
+
+vectors_d:
+	VMOVUPS (AX)(DI*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	CMPQ    DI, SI
+	JNE     vectors_d
+
+rest_d:
+	TESTQ      BX, BX
+	JZ         done_d
+	VMASKMOVPS (AX)(DI*1), Y0, Y2
+	VMULPS     Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+
+done_d:
+	ADDQ CX, AX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softmaxRowsGradientAVX2(SB), NOSPLIT, $0-32
+	MOVQ    p+16(FP), AX
+	MOVQ    d+24(FP), CX
+	MOVQ    rows+0(FP), DX
+	MOVQ    n+8(FP), BX
+	MOVQ    BX, SI
+	ANDQ    $-8, SI
+	MOVQ    BX, DI
+	SUBQ    SI, DI
+	SHLQ    $0x02, SI
+	MOVQ    DI, R8
+	LEAQ    tailMask<>+32(SB), R9
+	NEGQ    R8
+	VMOVUPS (R9)(R8*4), Y0
+	SHLQ    $0x02, BX
+
+row:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	XORQ   R8, R8
+	TESTQ  SI, SI
+	JZ     rest_b
+
+vectors_b:
+	VCVTPS2PD   (AX)(R8*1), Y3
+	VCVTPS2PD   16(AX)(R8*1), Y4
+	VCVTPS2PD   (CX)(R8*1), Y5
+	VCVTPS2PD   16(CX)(R8*1), Y6
+	VFMADD231PD Y3, Y5, Y1
+	VFMADD231PD Y4, Y6, Y2
+	ADDQ        $0x20, R8
+	CMPQ        R8, SI
+	JNE         vectors_b
+
+rest_b:
+	TESTQ        DI, DI
+	JZ           done_b
+	VMASKMOVPS   (AX)(R8*1), Y0, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X4, Y4
+	VMASKMOVPS   (CX)(R8*1), Y0, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VFMADD231PD  Y3, Y5, Y1
+	VFMADD231PD  Y4, Y6, Y2
+
+done_b:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Y1
+	XORQ         R8, R8
+	TESTQ        SI, SI
+	JZ           rest_c
+
+vectors_c:
+	VMOVUPS (CX)(R8*1), Y2
+	VSUBPS  Y1, Y2, Y2
+	VMOVUPS (AX)(R8*1), Y3
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(R8*1)
+	ADDQ    $0x20, R8
+	CMPQ    R8, SI
+	JNE     vectors_c
+
+rest_c:
+	TESTQ      DI, DI
+	JZ         done_c
+	VMASKMOVPS (CX)(R8*1), Y0, Y2
+	VSUBPS     Y1, Y2, Y1
+	VMASKMOVPS (AX)(R8*1), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(R8*1)
+
+done_c:
+	ADDQ BX, AX
+	ADDQ BX, CX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func standardizeAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, dst *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·standardizeAVX2(SB), NOSPLIT, $0-56
+	MOVQ    src+40(FP), AX
+	MOVQ    dst+48(FP), CX
+	MOVQ    rows+0(FP), DX
+	MOVQ    n+8(FP), BX
+	MOVQ    BX, SI
+	ANDQ    $-8, SI
+	MOVQ    BX, DI
+	SUBQ    SI, DI
+	SHLQ    $0x02, SI
+	MOVQ    DI, R8
+	LEAQ    tailMask<>+32(SB), R9
+	NEGQ    R8
+	VMOVUPS (R9)(R8*4), Y0
+	SHLQ    $0x02, BX
+
+row:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   R8, R8
+	TESTQ  SI, SI
+	JZ     rest_b
+
+vectors_b:
+	VCVTPS2PD   (AX)(R8*1), Y5
+	VCVTPS2PD   16(AX)(R8*1), Y6
+	VADDPD      Y5, Y1, Y1
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y5, Y5, Y3
+	VFMADD231PD Y6, Y6, Y4
+	ADDQ        $0x20, R8
+	CMPQ        R8, SI
+	JNE         vectors_b
+
+rest_b:
+	TESTQ        DI, DI
+	JZ           done_b
+	VMASKMOVPS   (AX)(R8*1), Y0, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VFMADD231PD  Y5, Y5, Y3
+	VFMADD231PD  Y6, Y6, Y4
+
+done_b:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDSD       X2, X3, X3
+	VMULSD       centre+24(FP), X1, X1
+	VMULSD       inverse+16(FP), X3, X3
+	VMULSD       X1, X1, X2
+	VSUBSD       X2, X3, X3
+	VXORPD       X2, X2, X2
+	VMAXSD       X3, X2, X3
+	VADDSD       eps+32(FP), X3, X3
+	VSQRTSD      X3, X3, X3
+	MOVQ         $0x3ff0000000000000, R8
+	VMOVQ        R8, X2
+	VDIVSD       X3, X2, X3
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD X3, Y2
+	XORQ         R8, R8
+	TESTQ        SI, SI
+	JZ           rest_c
+
+vectors_c:
+	VCVTPS2PD   (AX)(R8*1), Y3
+	VCVTPS2PD   16(AX)(R8*1), Y4
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      Y2, Y3, Y3
+	VSUBPD      Y1, Y4, Y4
+	VMULPD      Y2, Y4, Y4
+	VCVTPD2PSY  Y3, X7
+	VCVTPD2PSY  Y4, X3
+	VINSERTF128 $0x01, X3, Y7, Y7
+	VMOVUPS     Y7, (CX)(R8*1)
+	ADDQ        $0x20, R8
+	CMPQ        R8, SI
+	JNE         vectors_c
+
+rest_c:
+	TESTQ        DI, DI
+	JZ           done_c
+	VMASKMOVPS   (AX)(R8*1), Y0, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VSUBPD       Y1, Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y3, X8
+	VCVTPD2PSY   Y4, X1
+	VINSERTF128  $0x01, X1, Y8, Y8
+	VMASKMOVPS   Y8, Y0, (CX)(R8*1)
+
+done_c:
+	ADDQ BX, AX
+	ADDQ BX, CX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func standardizeGradientAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, y *float32, dy *float32, dx *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·standardizeGradientAVX2(SB), NOSPLIT, $0-72
+	MOVQ    src+40(FP), AX
+	MOVQ    y+48(FP), CX
+	MOVQ    dy+56(FP), DX
+	MOVQ    dx+64(FP), BX
+	MOVQ    rows+0(FP), SI
+	MOVQ    n+8(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $-8, R8
+	MOVQ    DI, R9
+	SUBQ    R8, R9
+	SHLQ    $0x02, R8
+	MOVQ    R9, R10
+	LEAQ    tailMask<>+32(SB), R11
+	NEGQ    R10
+	VMOVUPS (R11)(R10*4), Y0
+	SHLQ    $0x02, DI
+
+row:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   R10, R10
+	TESTQ  R8, R8
+	JZ     rest_b
+
+vectors_b:
+	VCVTPS2PD   (AX)(R10*1), Y5
+	VCVTPS2PD   16(AX)(R10*1), Y6
+	VADDPD      Y5, Y1, Y1
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y5, Y5, Y3
+	VFMADD231PD Y6, Y6, Y4
+	ADDQ        $0x20, R10
+	CMPQ        R10, R8
+	JNE         vectors_b
+
+rest_b:
+	TESTQ        R9, R9
+	JZ           done_b
+	VMASKMOVPS   (AX)(R10*1), Y0, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VFMADD231PD  Y5, Y5, Y3
+	VFMADD231PD  Y6, Y6, Y4
+
+done_b:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDSD       X2, X3, X3
+	VMULSD       centre+24(FP), X1, X1
+	VMULSD       inverse+16(FP), X3, X3
+	VMULSD       X1, X1, X1
+	VSUBSD       X1, X3, X3
+	VXORPD       X1, X1, X1
+	VMAXSD       X3, X1, X3
+	VADDSD       eps+32(FP), X3, X3
+	VSQRTSD      X3, X3, X3
+	MOVQ         $0x3ff0000000000000, R10
+	VMOVQ        R10, X1
+	VDIVSD       X3, X1, X3
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JZ           rest_c
+
+vectors_c:
+	VCVTPS2PD   (DX)(R10*1), Y6
+	VCVTPS2PD   16(DX)(R10*1), Y9
+	VADDPD      Y6, Y1, Y1
+	VADDPD      Y9, Y2, Y2
+	VCVTPS2PD   (CX)(R10*1), Y10
+	VCVTPS2PD   16(CX)(R10*1), Y11
+	VFMADD231PD Y6, Y10, Y4
+	VFMADD231PD Y9, Y11, Y5
+	ADDQ        $0x20, R10
+	CMPQ        R10, R8
+	JNE         vectors_c
+
+rest_c:
+	TESTQ        R9, R9
+	JZ           done_c
+	VMASKMOVPS   (DX)(R10*1), Y0, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X7, Y9
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y9, Y2, Y2
+	VMASKMOVPS   (CX)(R10*1), Y0, Y10
+	VEXTRACTF128 $0x01, Y10, X7
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X7, Y11
+	VFMADD231PD  Y6, Y10, Y4
+	VFMADD231PD  Y9, Y11, Y5
+
+done_c:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPD       X2, X4, X4
+	VPERMILPD    $0x01, X4, X2
+	VADDSD       X2, X4, X4
+	VMULSD       centre+24(FP), X1, X1
+	VMULSD       X3, X1, X1
+	VMULSD       inverse+16(FP), X4, X4
+	VMULSD       X3, X4, X4
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD X4, Y2
+	VBROADCASTSD X3, Y3
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JZ           rest_d
+
+vectors_d:
+	VCVTPS2PD   (DX)(R10*1), Y4
+	VCVTPS2PD   16(DX)(R10*1), Y5
+	VCVTPS2PD   (CX)(R10*1), Y6
+	VCVTPS2PD   16(CX)(R10*1), Y9
+	VMULPD      Y3, Y4, Y4
+	VSUBPD      Y1, Y4, Y4
+	VMULPD      Y2, Y6, Y6
+	VSUBPD      Y6, Y4, Y4
+	VMULPD      Y3, Y5, Y5
+	VSUBPD      Y1, Y5, Y5
+	VMULPD      Y2, Y9, Y9
+	VSUBPD      Y9, Y5, Y5
+	VMOVUPS     (BX)(R10*1), Y6
+	VCVTPD2PSY  Y4, X7
+	VCVTPD2PSY  Y5, X4
+	VINSERTF128 $0x01, X4, Y7, Y7
+	VADDPS      Y7, Y6, Y4
+	VMOVUPS     Y4, (BX)(R10*1)
+	ADDQ        $0x20, R10
+	CMPQ        R10, R8
+	JNE         vectors_d
+
+rest_d:
+	TESTQ        R9, R9
+	JZ           done_d
+	VMASKMOVPS   (DX)(R10*1), Y0, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VMASKMOVPS   (CX)(R10*1), Y0, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X7, Y9
+	VMULPD       Y3, Y4, Y4
+	VSUBPD       Y1, Y4, Y4
+	VMULPD       Y2, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VMULPD       Y3, Y5, Y5
+	VSUBPD       Y1, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VSUBPD       Y9, Y5, Y5
+	VMASKMOVPS   (BX)(R10*1), Y0, Y1
+	VCVTPD2PSY   Y4, X8
+	VCVTPD2PSY   Y5, X2
+	VINSERTF128  $0x01, X2, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (BX)(R10*1)
+
+done_d:
+	ADDQ DI, AX
+	ADDQ DI, CX
+	ADDQ DI, DX
+	ADDQ DI, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 

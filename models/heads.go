@@ -144,9 +144,12 @@ func (u *headUnit) backward(t *pass, n *node) {
 // softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
 // respect to x: p ∘ (δ − Σ p δ).
 func (t *pass) softmaxGradient(p, delta device.Matrix) {
-	if p.Mem == nil {
+	if width := p.Cols; p.Mem == nil {
+		if p.Stride == width && delta.Stride == width {
+			p, delta = p.Reshape(1, p.Rows*width), delta.Reshape(1, p.Rows*width)
+		}
 		for i := range p.Rows {
-			softmaxGradient(p.Row(i), delta.Row(i))
+			host.SoftmaxGradient(width, p.Row(i), delta.Row(i))
 		}
 		return
 	}
@@ -157,15 +160,4 @@ func (t *pass) softmaxGradient(p, delta device.Matrix) {
 	}
 	t.be.Mul(delta, delta, p)
 	t.be.Sub(delta, delta, t.scaled(p, t.host))
-}
-
-func softmaxGradient(p, delta []float32) {
-	delta = delta[:len(p)]
-	var dot float32
-	for j, v := range p {
-		dot += v * delta[j]
-	}
-	for j, v := range p {
-		delta[j] = v * (delta[j] - dot)
-	}
 }

@@ -78,7 +78,7 @@ func neon(from, asm, stubs, pkg string) error {
 	for _, name := range strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
 		"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
 		"axpy scale clamp threshold cosSin adam units addUnits " +
-		"scaleOdd") {
+		"scaleOdd larger giveEqual") {
 		f.translate(string(source), name)
 	}
 	f.writeConstants()

@@ -32,6 +32,8 @@ func vector() {
 	gradient("log", func(d, y bundle) { emit(VMULPS, exp(negate(y)), d, d) })
 	binary("mul", func(a, b bundle) { emit(VMULPS, b, a, a) })
 	binary("sub", func(a, b bundle) { emit(VSUBPS, b, a, a) })
+	binary("larger", larger)
+	giveEqual()
 	axpy()
 	scale()
 	clamp()
@@ -47,6 +49,10 @@ func vector() {
 	units()
 	addUnits()
 	scaleOdd()
+	softmaxRows()
+	softmaxRowsGradient()
+	standardize()
+	standardizeGradient()
 	wide = true
 	elementwise("exp", exp)
 	elementwise("log", logarithm)
@@ -413,6 +419,12 @@ func sigmoidGradient(d, y bundle) {
 	emit(VSUBPS, y, rest, rest)
 	emit(VMULPS, y, rest, rest)
 	emit(VMULPS, rest, d, d)
+}
+
+// larger makes a the larger of a and b, or NaN if one of them is.
+func larger(a, b bundle) {
+	most := blend(a, b, compare(greater, b, a))
+	emit(VMOVAPS, blend(most, b, compare(unordered, b, b)), a)
 }
 
 // softplusGradient multiplies d by 1 − e⁻ʸ = 2t/(1+t), where t = tanh(y/2). This form avoids
