@@ -429,6 +429,9 @@ func (t *translation) compare(args []string) {
 		case "$0x1a": // not >, U
 			t.word("FCMGT.S", d, a[h], b[h])
 			t.word2("NOT", d, d)
+		case "$0x15": // not <, U
+			t.word("FCMGT.S", d, b[h], a[h])
+			t.word2("NOT", d, d)
 		case "$0x16": // not ≤, U
 			t.word("FCMGE.S", d, b[h], a[h])
 			t.word2("NOT", d, d)
