@@ -92,6 +92,46 @@ func (c *cpu) blocked(j *job) {
 	c.panels.put(buffer)
 }
 
+// small computes a product that is too small to share and needs no other form, or returns false. A
+// job would take as long as the products of one head of an attention.
+func (c *cpu) small(p *product) bool {
+	g, w := &c.kernels.gemm, &p.block
+	if p.n <= thinCols || p.m <= longRows || p.k <= outerDeep || p.k > smallDeep || g.rows == 0 ||
+		p.m*p.n*p.k > unitFlops/2 || p.alpha == 0 || p.beta != 0 && p.beta != 1 || g.awkward(p) {
+		return false
+	}
+	w.k1 = p.k
+	var buffer *[]float32
+	for n0 := 0; n0 < p.n; n0 += 2 * g.lanes {
+		n1 := min(n0+2*g.lanes, p.n)
+		vecs := (n1 - n0 + g.lanes - 1) / g.lanes
+		wide, bk, mask := vecs*g.lanes, 4*p.bk, (*int32)(nil)
+		if n1-n0 < wide {
+			mask = edge(wide-(n1-n0), g.lanes)
+		}
+		b := p.b[n0*p.bn:]
+		if p.bn != 1 || p.alpha != 1 || mask != nil {
+			if buffer == nil {
+				buffer = c.buffer(2 * g.lanes * p.k)
+			}
+			b, bk = (*buffer)[:wide*p.k], 4*wide
+			p.packPanel(g, b, n0, n1, wide)
+			if p.alpha != 1 {
+				c.kernels.scale(p.alpha, b)
+			}
+		}
+		leftOperand{p.a, p.ar, p.ak}.column(g, p.m, p.k, &b[0], bk, p.c[n0:], p.ldc, vecs,
+			int(p.beta), mask)
+	}
+	if buffer != nil {
+		c.panels.put(buffer)
+	}
+	return true
+}
+
+// smallDeep is the largest k of products that small computes, in one pass.
+const smallDeep = 256
+
 // awkward reports whether blocks of A should be copied first, so that their numbers are closer
 // together. There are two reasons. Rows (or, if A is transposed, columns) that are multiples of
 // half a page apart compete for a few lines of the cache. If A is transposed, a tile of few rows
