@@ -148,15 +148,15 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	}
 	room, spare := c.sums.get(), c.buffer(3*src.Cols)
 	j := c.job()
-	j.a, j.b, j.c, j.sums = delta, src, stats, grown(room, columnParts*2*src.Cols)
+	j.a, j.b, j.c, j.e, j.sums = delta, src, stats, delta, grown(room, columnParts*2*src.Cols)
 	sums := c.inParts(j, doSlopes, src.Rows, src.Cols) // sums of δx̂, then of δ
 	j.d = HostMatrix(3, src.Cols, (*spare)[:3*src.Cols])
 	n := float64(max(src.Rows, 1))
 	for k := range src.Cols {
 		along, total := sums[k], sums[src.Cols+k]
 		dGain.Row(0)[k], dShift.Row(0)[k] = float32(along), float32(total)
-		j.d.Row(0)[k] = gain.Row(0)[k] * stats.Row(1)[k]
-		j.d.Row(1)[k], j.d.Row(2)[k] = float32(along/n), float32(total/n)
+		factor := float64(gain.Row(0)[k]) * float64(stats.Row(1)[k])
+		j.slopes(k, factor, factor*along/n, factor*total/n)
 	}
 	if !src.Empty() {
 		c.rows(j, doNormalizeGradient, src.Rows, 2*src.Cols)
@@ -164,6 +164,11 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	c.done(j)
 	c.panels.put(spare)
 	c.sums.put(room)
+}
+
+// slopes sets the factors of column k in doNormalizeGradient.
+func (j *job) slopes(k int, factor, along, total float64) {
+	j.d.Row(0)[k], j.d.Row(1)[k], j.d.Row(2)[k] = float32(factor), float32(along), float32(total)
 }
 
 func doSlopes(j *job, from, to int) {
@@ -186,19 +191,20 @@ func doSlopes(j *job, from, to int) {
 	}
 }
 
+// doNormalizeGradient sets j.e to factor·δ − total − along·x̂.
 func doNormalizeGradient(j *job, lo, hi int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	factor, along, total := j.d.Row(0), j.d.Row(1), j.d.Row(2)
 	k := 0
 	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-		j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
-			&scale[k], &factor[k], &along[k], &total[k])
+		j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], &j.e.Row(lo)[k],
+			4*j.a.Stride, &mean[k], &scale[k], &factor[k], &along[k], &total[k])
 	}
 	for i := lo; i < hi && k < len(mean); i++ {
-		row, x := j.a.Row(i), j.b.Row(i)
+		row, x, dst := j.a.Row(i), j.b.Row(i), j.e.Row(i)
 		for c := k; c < len(row); c++ {
 			hat := float32((x[c] - mean[c]) * scale[c])
-			row[c] = factor[c] * float32(float32(row[c]-total[c])-float32(hat*along[c]))
+			dst[c] = float32(float32(row[c]*factor[c])-total[c]) - float32(hat*along[c])
 		}
 	}
 }
@@ -210,6 +216,6 @@ type columnKernels struct {
 	squares   func(n int, src *float32, stride int, centre, sums *float64)
 	slopes    func(n int, src, delta *float32, stride int, mean, scale *float32, along, total *float64)
 	normalize func(n int, dst, src *float32, stride int, mean, scale, gain, shift *float32)
-	gradient  func(n int, src, delta *float32, stride int, mean, scale, factor, along,
+	gradient  func(n int, src, delta, dst *float32, stride int, mean, scale, factor, along,
 		total *float32)
 }

@@ -33,5 +33,7 @@ func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *flo
 //go:noescape
 func normalizeAVX2(n int, dst *float32, src *float32, stride int, mean *float32, scale *float32, gain *float32, shift *float32)
 
+// It sets dst to factor·δ − total − along·x̂.
+//
 //go:noescape
-func normalizeGradientAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
+func normalizeGradientAVX2(n int, src *float32, delta *float32, dst *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)

@@ -412,23 +412,24 @@ row:
 	VZEROUPPER
 	RET
 
-// func normalizeGradientAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
+// func normalizeGradientAVX2(n int, src *float32, delta *float32, dst *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
 // Requires: AVX
-TEXT ·normalizeGradientAVX2(SB), NOSPLIT, $0-72
-	MOVQ    mean+32(FP), AX
+TEXT ·normalizeGradientAVX2(SB), NOSPLIT, $0-80
+	MOVQ    mean+40(FP), AX
 	VMOVUPS (AX), Y0
-	MOVQ    scale+40(FP), AX
+	MOVQ    scale+48(FP), AX
 	VMOVUPS (AX), Y1
-	MOVQ    factor+48(FP), AX
+	MOVQ    factor+56(FP), AX
 	VMOVUPS (AX), Y2
-	MOVQ    along+56(FP), AX
+	MOVQ    along+64(FP), AX
 	VMOVUPS (AX), Y3
-	MOVQ    total+64(FP), AX
+	MOVQ    total+72(FP), AX
 	VMOVUPS (AX), Y4
 	MOVQ    n+0(FP), AX
-	MOVQ    stride+24(FP), CX
+	MOVQ    stride+32(FP), CX
 	MOVQ    src+8(FP), DX
 	MOVQ    delta+16(FP), BX
+	MOVQ    dst+24(FP), SI
 
 row:
 	VMOVUPS (DX), Y5
@@ -436,12 +437,13 @@ row:
 	VSUBPS  Y0, Y5, Y5
 	VMULPS  Y1, Y5, Y5
 	VMULPS  Y3, Y5, Y5
+	VMULPS  Y2, Y6, Y6
 	VSUBPS  Y4, Y6, Y6
 	VSUBPS  Y5, Y6, Y6
-	VMULPS  Y2, Y6, Y6
-	VMOVUPS Y6, (BX)
+	VMOVUPS Y6, (SI)
 	ADDQ    CX, DX
 	ADDQ    CX, BX
+	ADDQ    CX, SI
 	DECQ    AX
 	JNZ     row
 	VZEROUPPER

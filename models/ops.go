@@ -9,6 +9,9 @@ import (
 
 // host has kernels for slices of host memory.
 var host = device.CPUWith(1).(interface {
+	device.Backend
+	NormalizeGroups(wide int, eps float64, dst, src, stats, gain, shift device.Matrix)
+	NormalizeGroupsGradient(wide int, dst, delta, src, stats, gain, dGain, dShift device.Matrix)
 	AddMultiple(alpha float32, x, y []float32)
 	Raise(y, x []float32)
 	GiveEqual(dx, d, x, y []float32)
