@@ -117,18 +117,20 @@ func (c *cpu) Normalize(dst, src, stats, gain, shift Matrix) {
 
 func doNormalize(j *job, lo, hi int) {
 	mean, scale, gain, shift := j.c.Row(0), j.c.Row(1), j.d.Row(0), j.e.Row(0)
-	k := 0
-	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-		j.kernels.columns.normalize(hi-lo, &j.a.Row(lo)[k], &j.b.Row(lo)[k], 4*j.b.Stride, &mean[k],
-			&scale[k], &gain[k], &shift[k])
-	}
-	for i := lo; i < hi && k < len(mean); i++ {
-		dst, src := j.a.Row(i), j.b.Row(i)
-		for c := k; c < len(src); c++ {
-			x := float32((src[c] - mean[c]) * scale[c])
-			dst[c] = float32(gain[c]*x) + shift[c]
+	inStrips(lo, hi, len(mean), func(lo, hi int) {
+		k := 0
+		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
+			j.kernels.columns.normalize(hi-lo, &j.a.Row(lo)[k], &j.b.Row(lo)[k], 4*j.b.Stride, &mean[k],
+				&scale[k], &gain[k], &shift[k])
 		}
-	}
+		for i := lo; i < hi && k < len(mean); i++ {
+			dst, src := j.a.Row(i), j.b.Row(i)
+			for c := k; c < len(src); c++ {
+				x := float32((src[c] - mean[c]) * scale[c])
+				dst[c] = float32(gain[c]*x) + shift[c]
+			}
+		}
+	})
 }
 
 // NormalizeGradient propagates delta back through Normalize and Moments.
@@ -166,6 +168,14 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	c.sums.put(room)
 }
 
+// inStrips calls do for some of the rows lo to hi−1 at a time, so that they are still in the first-level
+// cache when do reads the next columns.
+func inStrips(lo, hi, cols int, do func(lo, hi int)) {
+	for rows := max(1<<11/max(cols, 1), 8); lo < hi; lo += rows {
+		do(lo, min(lo+rows, hi))
+	}
+}
+
 // slopes sets the factors of column k in doNormalizeGradient.
 func (j *job) slopes(k int, factor, along, total float64) {
 	j.d.Row(0)[k], j.d.Row(1)[k], j.d.Row(2)[k] = float32(factor), float32(along), float32(total)
@@ -175,19 +185,22 @@ func doSlopes(j *job, from, to int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	for p := from; p < to; p++ {
 		lo, hi, along, total := j.part(p, j.b.Rows, j.b.Cols)
-		fast, k := j.kernels.columns != nil && j.a.Stride == j.b.Stride && lo < hi, 0
-		for ; fast && k+8 <= len(mean); k += 8 {
-			j.kernels.columns.slopes(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
-				&scale[k], &along[k], &total[k])
-		}
-		for i := lo; i < hi && k < len(mean); i++ {
-			row, x := j.a.Row(i), j.b.Row(i)
-			for c := k; c < len(row); c++ {
-				hat := float32((x[c] - mean[c]) * scale[c])
-				along[c] += float64(float64(row[c]) * float64(hat))
-				total[c] += float64(row[c])
+		fast := j.kernels.columns != nil && j.a.Stride == j.b.Stride
+		inStrips(lo, hi, len(mean), func(lo, hi int) {
+			k := 0
+			for ; fast && k+8 <= len(mean); k += 8 {
+				j.kernels.columns.slopes(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
+					&scale[k], &along[k], &total[k])
 			}
-		}
+			for i := lo; i < hi && k < len(mean); i++ {
+				row, x := j.a.Row(i), j.b.Row(i)
+				for c := k; c < len(row); c++ {
+					hat := float32((x[c] - mean[c]) * scale[c])
+					along[c] += float64(float64(row[c]) * float64(hat))
+					total[c] += float64(row[c])
+				}
+			}
+		})
 	}
 }
 
@@ -195,18 +208,20 @@ func doSlopes(j *job, from, to int) {
 func doNormalizeGradient(j *job, lo, hi int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	factor, along, total := j.d.Row(0), j.d.Row(1), j.d.Row(2)
-	k := 0
-	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-		j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], &j.e.Row(lo)[k],
-			4*j.a.Stride, &mean[k], &scale[k], &factor[k], &along[k], &total[k])
-	}
-	for i := lo; i < hi && k < len(mean); i++ {
-		row, x, dst := j.a.Row(i), j.b.Row(i), j.e.Row(i)
-		for c := k; c < len(row); c++ {
-			hat := float32((x[c] - mean[c]) * scale[c])
-			dst[c] = float32(float32(row[c]*factor[c])-total[c]) - float32(hat*along[c])
+	inStrips(lo, hi, len(mean), func(lo, hi int) {
+		k := 0
+		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
+			j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], &j.e.Row(lo)[k],
+				4*j.a.Stride, &mean[k], &scale[k], &factor[k], &along[k], &total[k])
 		}
-	}
+		for i := lo; i < hi && k < len(mean); i++ {
+			row, x, dst := j.a.Row(i), j.b.Row(i), j.e.Row(i)
+			for c := k; c < len(row); c++ {
+				hat := float32((x[c] - mean[c]) * scale[c])
+				dst[c] = float32(float32(row[c]*factor[c])-total[c]) - float32(hat*along[c])
+			}
+		}
+	})
 }
 
 // columnKernels holds kernels that process eight columns at a time; see the function columns in

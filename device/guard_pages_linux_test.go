@@ -120,6 +120,7 @@ func TestNothingBeyondImages(t *testing.T) {
 					sums = HostMatrix(k.maps, k.w.Patch(), sums.Data)
 				}
 				c.Convolve(k.w, turned, src, weights, m)
+				c.Im2Col(k.w, g.matrix(r, 3*k.w.Places(), k.w.Patch()), src)
 				c.AddConvolved(k.w, turned, src, m, sums)
 				c.Spread(k.w, !turned, m, weights, src)
 				if p := c.Pack(turned, weights); p != nil {
