@@ -67,7 +67,7 @@ func (w *Window) take(patch, image []float32, y, x int) {
 	if x >= 0 && x+w.Size <= w.Width && y >= 0 && y+w.Size <= w.Height {
 		at := (y*w.Width + x) * w.Channels
 		for ; len(patch) > 0; patch = patch[line:] {
-			move(patch[:line], image[at:at+line])
+			copy(patch, image[at:at+line])
 			at += step
 		}
 		return
@@ -78,24 +78,7 @@ func (w *Window) take(patch, image []float32, y, x int) {
 	left, width = left*w.Channels, width*w.Channels
 	for row := top; row < top+height && width > 0; row++ {
 		at := (y+row)*step + x*w.Channels + left
-		move(patch[row*line+left:][:width], image[at:at+width])
-	}
-}
-
-// move does the same as copy. It is faster for few numbers, such as a line of a window.
-func move(dst, src []float32) {
-	if len(src) > 8 {
-		copy(dst, src)
-		return
-	}
-	if len(src) == 8 {
-		*(*[8]float32)(dst) = *(*[8]float32)(src)
-		return
-	}
-	dst = dst[:len(src)]
-	//lint:ignore S1001 calling copy costs more than copying these few numbers
-	for i, v := range src {
-		dst[i] = v
+		copy(patch[row*line+left:], image[at:at+width])
 	}
 }
 

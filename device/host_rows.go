@@ -1,6 +1,9 @@
 package device
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // The methods of cpu in this file are for operations on host memory, record by record. Packages
 // find them by an interface. Operands of one call have equal lengths, and rows have no gaps.
@@ -9,81 +12,85 @@ import "math"
 func (c *cpu) AddMultiple(alpha float32, x, y []float32) { c.kernels.axpy(alpha, x, y) }
 
 // Raise makes y the larger of x and y, or NaN if one of them is.
-func (c *cpu) Raise(y, x []float32) { c.kernels.larger(y, y, x) }
+func (c *cpu) Raise(y, x []float32) { c.kernels.larger(len(y), first(y), first(y), first(x)) }
 
 // GiveEqual moves d to dx where x equals y: dx grows by d, which becomes zero.
-func (c *cpu) GiveEqual(dx, d, x, y []float32) { c.kernels.giveEqual(dx, d, x, y) }
+func (c *cpu) GiveEqual(dx, d, x, y []float32) {
+	c.kernels.giveEqual(len(d), first(dx), first(d), first(x), first(y))
+}
 
 // SoftmaxGradient turns rows of width derivatives with respect to p, the result of Softmax, into
 // those with respect to its operand: p ∘ (d − Σ p d).
-func (c *cpu) SoftmaxGradient(width int, p, d []float32) { c.kernels.softmaxGradient(width, p, d) }
+func (c *cpu) SoftmaxGradient(width int, p, d []float32) {
+	if len(p) > 0 {
+		c.kernels.softmaxGradient(len(p)/width, width, &p[0], &d[0])
+	}
+}
 
 // Standardize scales rows of the given width to mean 0 and variance 1, to which it first adds eps.
 // Without centre it only scales them, to square 1.
 func (c *cpu) Standardize(width int, centre bool, eps float64, dst, src []float32) {
-	c.kernels.standardize(moments{width, centre, eps}, dst, src)
+	if inverse, mean := shares(width, centre); len(src) > 0 {
+		c.kernels.standardize(len(src)/width, width, inverse, mean, eps, &src[0], &dst[0])
+	}
 }
 
 // StandardizeGradient adds to dx the derivatives with respect to src, where dy are those with
 // respect to y, the result of Standardize.
 func (c *cpu) StandardizeGradient(width int, centre bool, eps float64, dx, dy, y, src []float32) {
-	c.kernels.standardizeGradient(moments{width, centre, eps}, dx, dy, y, src)
-}
-
-// moments says what Standardize subtracts from rows and divides them by.
-type moments struct {
-	width  int
-	centre bool
-	eps    float64
-}
-
-// shares returns the factors of a row's sums in its mean square and in its mean.
-func (m moments) shares() (inverse, centre float64) {
-	inverse = 1 / float64(m.width)
-	if m.centre {
-		centre = inverse
+	if inverse, mean := shares(width, centre); len(src) > 0 {
+		c.kernels.standardizeGradient(len(src)/width, width, inverse, mean, eps, &src[0], &y[0], &dy[0],
+			&dx[0])
 	}
-	return inverse, centre
 }
 
-func (m moments) of(x []float32) (mean, scale float64) {
-	inverse, centre := m.shares()
+// shares returns the factors of a row's sums in means: of all but the first sum, and of the first.
+func shares(width int, centre bool) (inverse, mean float64) {
+	inverse = 1 / float64(width)
+	if centre {
+		mean = inverse
+	}
+	return inverse, mean
+}
+
+func deviation(x []float32, inverse, centre, eps float64) (mean, scale float64) {
 	total, square := laneSums(x, x)
 	mean = total * centre
 	variance := float64(square*inverse) - float64(mean*mean)
-	return mean, 1 / math.Sqrt(max(variance, 0)+m.eps)
+	return mean, 1 / math.Sqrt(max(variance, 0)+eps)
 }
 
-func standardizeGeneric(m moments, dst, src []float32) {
-	for ; len(src) > 0; dst, src = dst[m.width:], src[m.width:] {
-		mean, scale := m.of(src[:m.width])
-		for i, v := range src[:m.width] {
-			dst[i] = float32((float64(v) - mean) * scale)
+func standardizeGeneric(rows, n int, inverse, centre, eps float64, src, dst *float32) {
+	in, out := unsafe.Slice(src, rows*n), unsafe.Slice(dst, rows*n)
+	for ; len(in) > 0; in, out = in[n:], out[n:] {
+		mean, scale := deviation(in[:n], inverse, centre, eps)
+		for i, v := range in[:n] {
+			out[i] = float32((float64(v) - mean) * scale)
 		}
 	}
 }
 
 // standardizeGradientGeneric: dx = (dy − mean dy − y·mean(y·dy))·scale, without the first mean if
 // rows are not centred.
-func standardizeGradientGeneric(m moments, dx, dy, y, src []float32) {
-	inverse, centre := m.shares()
-	for lo := 0; lo < len(src); lo += m.width {
-		_, scale := m.of(src[lo : lo+m.width])
-		in, out, to := dy[lo:lo+m.width], y[lo:lo+m.width], dx[lo:lo+m.width]
-		mean, dot := laneSums(in, out)
+func standardizeGradientGeneric(rows, n int, inverse, centre, eps float64, src, y, dy, dx *float32) {
+	x, out := unsafe.Slice(src, rows*n), unsafe.Slice(y, rows*n)
+	d, to := unsafe.Slice(dy, rows*n), unsafe.Slice(dx, rows*n)
+	for ; len(x) > 0; x, out, d, to = x[n:], out[n:], d[n:], to[n:] {
+		_, scale := deviation(x[:n], inverse, centre, eps)
+		mean, dot := laneSums(d[:n], out)
 		mean, dot = mean*centre*scale, dot*inverse*scale
-		for i, v := range in {
+		for i, v := range d[:n] {
 			to[i] += float32(float64(float64(v)*scale) - mean - float64(float64(out[i])*dot))
 		}
 	}
 }
 
-func softmaxGradientGeneric(width int, p, d []float32) {
-	for ; len(p) > 0; p, d = p[width:], d[width:] {
-		_, sum := laneSums(p[:width], d[:width])
-		dot := float32(sum)
-		for i, v := range p[:width] {
-			d[i] = v * (d[i] - dot)
+func softmaxGradientGeneric(rows, n int, p, d *float32) {
+	x, to := unsafe.Slice(p, rows*n), unsafe.Slice(d, rows*n)
+	for ; len(x) > 0; x, to = x[n:], to[n:] {
+		_, dot := laneSums(x[:n], to)
+		for i, v := range x[:n] {
+			to[i] = v * (to[i] - float32(dot))
 		}
 	}
 }
@@ -105,29 +112,26 @@ func addLanes(s *[8]float64) float64 {
 
 // largerGeneric and giveEqualGeneric choose between bits, which compiles to instructions without a
 // branch.
-func largerGeneric(dst, a, b []float32) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i, v := range b {
-		bits, other := math.Float32bits(a[i]), math.Float32bits(v)
-		if v > a[i] {
+func largerGeneric(n int, dst, a, b *float32) {
+	x, to := unsafe.Slice(a, n), unsafe.Slice(dst, n)
+	for i, v := range unsafe.Slice(b, n) {
+		bits, other := math.Float32bits(x[i]), math.Float32bits(v)
+		if v > x[i] || v != v {
 			bits = other
 		}
-		if v != v {
-			bits = other
-		}
-		dst[i] = math.Float32frombits(bits)
+		to[i] = math.Float32frombits(bits)
 	}
 }
 
-func giveEqualGeneric(dx, d, x, y []float32) {
-	dx, d, y = dx[:len(x)], d[:len(x)], y[:len(x)]
-	for i, v := range x {
-		bits := math.Float32bits(d[i])
+func giveEqualGeneric(n int, dx, d, x, y *float32) {
+	to, left, most := unsafe.Slice(dx, n), unsafe.Slice(d, n), unsafe.Slice(y, n)
+	for i, v := range unsafe.Slice(x, n) {
+		bits := math.Float32bits(left[i])
 		given := bits
-		if v != y[i] {
+		if v != most[i] {
 			given = 0
 		}
-		dx[i] += math.Float32frombits(given)
-		d[i] = math.Float32frombits(bits ^ given)
+		to[i] += math.Float32frombits(given)
+		left[i] = math.Float32frombits(bits ^ given)
 	}
 }

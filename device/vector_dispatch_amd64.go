@@ -46,17 +46,9 @@ func useVectors(k *kernels) {
 	}
 	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
-	k.larger = func(dst, a, b []float32) { largerAVX2(len(dst), first(dst), first(a), first(b)) }
-	k.giveEqual = func(dx, d, x, y []float32) {
-		giveEqualAVX2(len(dx), first(dx), first(d), first(x), first(y))
-	}
-	k.softmax, k.standardize = softmaxRowsAVX2, standardizeRows
-	k.standardizeGradient = standardizeRowsGradient
-	k.softmaxGradient = func(width int, p, d []float32) {
-		if len(p) > 0 {
-			softmaxRowsGradientAVX2(len(p)/width, width, &p[0], &d[0])
-		}
-	}
+	k.larger, k.giveEqual = largerAVX2, giveEqualAVX2
+	k.softmax, k.softmaxGradient = softmaxRowsAVX2, softmaxRowsGradientAVX2
+	k.standardize, k.standardizeGradient = standardizeAVX2, standardizeGradientAVX2
 	k.dot = dotVector
 	k.cosSin = func(cos, sin, src []float32, scale float32) {
 		cosSinVector(cos, sin, src, scale, false)
@@ -85,19 +77,6 @@ func dotVector(a, b []float32) float64 {
 		return squaresAVX2(len(a), first(a))
 	}
 	return dotAVX2(len(a), first(a), first(b))
-}
-
-func standardizeRows(m moments, dst, src []float32) {
-	if inverse, centre := m.shares(); len(src) > 0 {
-		standardizeAVX2(len(src)/m.width, m.width, inverse, centre, m.eps, &src[0], &dst[0])
-	}
-}
-
-func standardizeRowsGradient(m moments, dx, dy, y, src []float32) {
-	if inverse, centre := m.shares(); len(src) > 0 {
-		standardizeGradientAVX2(len(src)/m.width, m.width, inverse, centre, m.eps, &src[0], &y[0],
-			&dy[0], &dx[0])
-	}
 }
 
 func gatherVector(dst, w []float32, stride int, items []uint32) {
