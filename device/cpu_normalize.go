@@ -44,16 +44,21 @@ func (c *cpu) Moments(stats, m Matrix, eps float32) {
 	}
 	room := c.sums.get()
 	j := c.job()
-	j.a, j.b, j.sums = stats, m, grown(room, (columnParts*2+1)*m.Cols)
-	centre := j.sums[columnParts*2*m.Cols:]
-	n := float64(max(m.Rows, 1))
-	for k, v := range c.inParts(j, doCentre, m.Rows, m.Cols)[:m.Cols] {
-		centre[k] = v / n
-		stats.Row(0)[k] = float32(centre[k])
+	j.a, j.b, j.c, j.sums = m, m, stats, grown(room, columnParts*2*m.Cols)
+	pivots, scales := stats.Row(0), stats.Row(1)
+	clear(pivots)
+	if m.Rows > 0 {
+		copy(pivots, m.Row(0)) // near the mean, if the mean is much larger than the deviation
 	}
-	j.centre = centre
-	for k, v := range c.inParts(j, doSquares, m.Rows, m.Cols)[:m.Cols] {
-		stats.Row(1)[k] = float32(1 / math.Sqrt(v/n+float64(eps)))
+	for k := range scales {
+		scales[k] = 1
+	}
+	sums, n := c.inParts(j, doSlopes, m.Rows, m.Cols), float64(max(m.Rows, 1))
+	for k, along := range sums[:m.Cols] { // sums of x(x−pivot), then of x
+		mean := sums[m.Cols+k] / n
+		variance := along/n - float64(mean*(mean-float64(pivots[k])))
+		stats.Row(0)[k] = float32(mean)
+		scales[k] = float32(1 / math.Sqrt(max(variance, 0)+float64(eps)))
 	}
 	c.done(j)
 	c.sums.put(room)
@@ -64,39 +69,6 @@ func grown(room *[]float64, size int) []float64 {
 		*room = make([]float64, size)
 	}
 	return (*room)[:size]
-}
-
-func doCentre(j *job, from, to int) {
-	m := j.b
-	for p := from; p < to; p++ {
-		lo, hi, sums, _ := j.part(p, m.Rows, m.Cols)
-		k := 0
-		for ; j.kernels.columns != nil && k+8 <= m.Cols && lo < hi; k += 8 {
-			j.kernels.columns.sums(hi-lo, &m.Row(lo)[k], 4*m.Stride, &sums[k])
-		}
-		for i := lo; i < hi && k < m.Cols; i++ {
-			for c, v := range m.Row(i)[k:] {
-				sums[k+c] += float64(v)
-			}
-		}
-	}
-}
-
-func doSquares(j *job, from, to int) {
-	m, centre := j.b, j.centre
-	for p := from; p < to; p++ {
-		lo, hi, sums, _ := j.part(p, m.Rows, m.Cols)
-		k := 0
-		for ; j.kernels.columns != nil && k+8 <= m.Cols && lo < hi; k += 8 {
-			j.kernels.columns.squares(hi-lo, &m.Row(lo)[k], 4*m.Stride, &centre[k], &sums[k])
-		}
-		for i := lo; i < hi && k < m.Cols; i++ {
-			for c, v := range m.Row(i)[k:] {
-				d := float64(v) - centre[k+c]
-				sums[k+c] += float64(d * d)
-			}
-		}
-	}
 }
 
 // Normalize sets dst = gain·(src − mean)·scale + shift.
@@ -227,8 +199,6 @@ func doNormalizeGradient(j *job, lo, hi int) {
 // columnKernels holds kernels that process eight columns at a time; see the function columns in
 // internal/asmgen/image.go.
 type columnKernels struct {
-	sums      func(n int, src *float32, stride int, sums *float64)
-	squares   func(n int, src *float32, stride int, centre, sums *float64)
 	slopes    func(n int, src, delta *float32, stride int, mean, scale *float32, along, total *float64)
 	normalize func(n int, dst, src *float32, stride int, mean, scale, gain, shift *float32)
 	gradient  func(n int, src, delta, dst *float32, stride int, mean, scale, factor, along,

@@ -285,59 +285,6 @@ vector:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
-// Requires: AVX
-TEXT ·columnSumsAVX2(SB), NOSPLIT, $0-32
-	MOVQ    sums+24(FP), AX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    n+0(FP), CX
-	MOVQ    stride+16(FP), DX
-	MOVQ    src+8(FP), BX
-
-row:
-	VCVTPS2PD (BX), Y2
-	VCVTPS2PD 16(BX), Y3
-	VADDPD    Y2, Y0, Y0
-	VADDPD    Y3, Y1, Y1
-	ADDQ      DX, BX
-	DECQ      CX
-	JNZ       row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	VZEROUPPER
-	RET
-
-// func columnSquaresAVX2(n int, src *float32, stride int, centre *float64, sums *float64)
-// Requires: AVX
-TEXT ·columnSquaresAVX2(SB), NOSPLIT, $0-40
-	MOVQ    sums+32(FP), AX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    centre+24(FP), CX
-	VMOVUPS (CX), Y2
-	VMOVUPS 32(CX), Y3
-	MOVQ    n+0(FP), CX
-	MOVQ    stride+16(FP), DX
-	MOVQ    src+8(FP), BX
-
-row:
-	VCVTPS2PD (BX), Y4
-	VCVTPS2PD 16(BX), Y5
-	VSUBPD    Y2, Y4, Y4
-	VMULPD    Y4, Y4, Y4
-	VADDPD    Y4, Y0, Y0
-	VSUBPD    Y3, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	VADDPD    Y5, Y1, Y1
-	ADDQ      DX, BX
-	DECQ      CX
-	JNZ       row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	VZEROUPPER
-	RET
-
 // func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, along *float64, total *float64)
 // Requires: AVX
 TEXT ·columnSlopesAVX2(SB), NOSPLIT, $0-64

@@ -210,32 +210,6 @@ func columns() {
 		RET()
 	}
 
-	TEXT("columnSumsAVX2", NOSPLIT, "func(n int, src *float32, stride int, sums *float64)")
-	Pragma("noescape")
-	p, sums := doubles("sums")
-	rows([]string{"src"}, func(at []GPVirtual) {
-		for i, x := range wideOf(Mem{Base: at[0]}) {
-			VADDPD(x, sums[i], sums[i])
-		}
-	})
-	keep(p, sums)
-	leave()
-
-	TEXT("columnSquaresAVX2", NOSPLIT,
-		"func(n int, src *float32, stride int, centre, sums *float64)")
-	Pragma("noescape")
-	p, sums = doubles("sums")
-	_, centre := doubles("centre")
-	rows([]string{"src"}, func(at []GPVirtual) {
-		for i, x := range wideOf(Mem{Base: at[0]}) {
-			VSUBPD(centre[i], x, x)
-			VMULPD(x, x, x)
-			VADDPD(x, sums[i], sums[i])
-		}
-	})
-	keep(p, sums)
-	leave()
-
 	TEXT("columnSlopesAVX2", NOSPLIT, "func(n int, src, delta *float32, stride int, mean, scale "+
 		"*float32, along, total *float64)")
 	Pragma("noescape")
