@@ -46,10 +46,11 @@ func (c *cpu) BiasApply(f Func, m, bias Matrix) {
 func doBiasApply(j *job, lo, hi int) {
 	bias, cols, f := j.b.Row(0), j.a.Cols, j.kernels.apply[j.f]
 	inStrips(lo, hi, cols, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			addTo(j.kernels, j.a.Row(i), bias)
+		rows := j.a.Slice(lo, hi, 0, cols)
+		for at := 0; at < len(rows.Data); at += rows.Stride {
+			addTo(j.kernels, rows.Data[at:at+cols], bias)
 		}
-		if rows := j.a.Slice(lo, hi, 0, cols); j.f != Identity && rows.contiguous() {
+		if j.f != Identity && rows.contiguous() {
 			f(rows.Data, rows.Data) // one call for each row is expensive if rows are short
 		} else if j.f != Identity {
 			for i := range rows.Rows {
