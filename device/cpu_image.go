@@ -64,17 +64,11 @@ func (w *Window) inner(j *job, values, top, x int) int {
 // take copies the patch whose top left corner is at (y, x).
 func (w *Window) take(patch, image []float32, y, x int) {
 	line, step := w.Size*w.Channels, w.Width*w.Channels
-	if x >= 0 && x+w.Size <= w.Width && y >= 0 && y+w.Size <= w.Height {
-		at := (y*w.Width + x) * w.Channels
-		for ; len(patch) > 0; patch = patch[line:] {
-			copy(patch, image[at:at+line])
-			at += step
-		}
-		return
-	}
-	clear(patch)
 	left, width := clip(x, w.Size, w.Width)
 	top, height := clip(y, w.Size, w.Height)
+	if width*height < w.Size*w.Size {
+		clear(patch)
+	}
 	left, width = left*w.Channels, width*w.Channels
 	for row := top; row < top+height && width > 0; row++ {
 		at := (y+row)*step + x*w.Channels + left

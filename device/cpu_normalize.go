@@ -140,8 +140,8 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	c.sums.put(room)
 }
 
-// inStrips calls do for some of the rows lo to hi−1 at a time, so that they are still in the first-level
-// cache when do reads the next columns.
+// inStrips calls do for some of the rows lo to hi−1 at a time, so that they are still in the
+// first-level cache when do reads the next columns.
 func inStrips(lo, hi, cols int, do func(lo, hi int)) {
 	for rows := max(1<<11/max(cols, 1), 8); lo < hi; lo += rows {
 		do(lo, min(lo+rows, hi))

@@ -100,31 +100,28 @@ func (c *cpu) small(p *product) bool {
 		p.m*p.n*p.k > unitFlops/2 || p.alpha == 0 || p.beta != 0 && p.beta != 1 || g.awkward(p) {
 		return false
 	}
-	w.k1 = p.k
-	var buffer *[]float32
-	for n0 := 0; n0 < p.n; n0 += 2 * g.lanes {
-		n1 := min(n0+2*g.lanes, p.n)
-		vecs := (n1 - n0 + g.lanes - 1) / g.lanes
-		wide, bk, mask := vecs*g.lanes, 4*p.bk, (*int32)(nil)
+	w.n1, w.k1, w.width = p.n, p.k, 2*g.lanes
+	var room *[]float32
+	if p.bn != 1 || p.alpha != 1 || p.n%g.lanes != 0 {
+		room = c.buffer(w.width * p.k)
+	}
+	for i := 0; i*w.width < p.n; i++ {
+		n0, n1, vecs := w.panel(i, g.lanes)
+		wide, mask := vecs*g.lanes, (*int32)(nil)
 		if n1-n0 < wide {
 			mask = edge(wide-(n1-n0), g.lanes)
 		}
-		b := p.b[n0*p.bn:]
-		if p.bn != 1 || p.alpha != 1 || mask != nil {
-			if buffer == nil {
-				buffer = c.buffer(2 * g.lanes * p.k)
-			}
-			b, bk = (*buffer)[:wide*p.k], 4*wide
+		b, bk := p.b[n0*p.bn:], 4*p.bk
+		if room != nil {
+			b, bk = (*room)[:wide*p.k], 4*wide
 			p.packPanel(g, b, n0, n1, wide)
-			if p.alpha != 1 {
-				c.kernels.scale(p.alpha, b)
-			}
+			c.kernels.scaleOrClear(p.alpha, b)
 		}
 		leftOperand{p.a, p.ar, p.ak}.column(g, p.m, p.k, &b[0], bk, p.c[n0:], p.ldc, vecs,
 			int(p.beta), mask)
 	}
-	if buffer != nil {
-		c.panels.put(buffer)
+	if room != nil {
+		c.panels.put(room)
 	}
 	return true
 }

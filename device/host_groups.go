@@ -24,9 +24,9 @@ func (c *cpu) NormalizeGroups(wide int, eps float64, dst, src, stats, gain, shif
 	c.sums.put(room)
 }
 
-// NormalizeGroupsGradient sets dst, which may be delta, to the derivative with respect to src, where
-// delta is the derivative with respect to the result of NormalizeGroups. It sets dGain and dShift
-// like NormalizeGradient.
+// NormalizeGroupsGradient sets dst, which may be delta, to the derivative with respect to src,
+// where delta is the derivative with respect to the result of NormalizeGroups. It sets dGain and
+// dShift like NormalizeGradient.
 func (c *cpu) NormalizeGroupsGradient(wide int, dst, delta, src, stats, gain, dGain,
 	dShift Matrix) {
 	room, spare, j := c.sums.get(), c.buffer(3*src.Cols), c.job()

@@ -28,31 +28,23 @@ func (c *cpu) SoftmaxGradient(width int, p, d []float32) {
 }
 
 // Standardize scales rows of the given width to mean 0 and variance 1, to which it first adds eps.
-// Without centre it only scales them, to square 1.
-func (c *cpu) Standardize(width int, centre bool, eps float64, dst, src []float32) {
-	if inverse, mean := shares(width, centre); len(src) > 0 {
-		c.kernels.standardize(len(src)/width, width, inverse, mean, eps, &src[0], &dst[0])
+// If centre is 0 and not 1, it only scales them, to square 1.
+func (c *cpu) Standardize(width int, centre, eps float64, dst, src []float32) {
+	if n := float64(width); len(src) > 0 {
+		c.kernels.standardize(len(src)/width, width, 1/n, centre/n, eps, &src[0], &dst[0])
 	}
 }
 
 // StandardizeGradient adds to dx the derivatives with respect to src, where dy are those with
 // respect to y, the result of Standardize.
-func (c *cpu) StandardizeGradient(width int, centre bool, eps float64, dx, dy, y, src []float32) {
-	if inverse, mean := shares(width, centre); len(src) > 0 {
-		c.kernels.standardizeGradient(len(src)/width, width, inverse, mean, eps, &src[0], &y[0], &dy[0],
+func (c *cpu) StandardizeGradient(width int, centre, eps float64, dx, dy, y, src []float32) {
+	if n := float64(width); len(src) > 0 {
+		c.kernels.standardizeGradient(len(src)/width, width, 1/n, centre/n, eps, &src[0], &y[0], &dy[0],
 			&dx[0])
 	}
 }
 
-// shares returns the factors of a row's sums in means: of all but the first sum, and of the first.
-func shares(width int, centre bool) (inverse, mean float64) {
-	inverse = 1 / float64(width)
-	if centre {
-		mean = inverse
-	}
-	return inverse, mean
-}
-
+// deviation returns the mean of x, times n·centre, and what divides x by its standard deviation.
 func deviation(x []float32, inverse, centre, eps float64) (mean, scale float64) {
 	total, square := laneSums(x, x)
 	mean = total * centre
@@ -72,7 +64,8 @@ func standardizeGeneric(rows, n int, inverse, centre, eps float64, src, dst *flo
 
 // standardizeGradientGeneric: dx = (dy − mean dy − y·mean(y·dy))·scale, without the first mean if
 // rows are not centred.
-func standardizeGradientGeneric(rows, n int, inverse, centre, eps float64, src, y, dy, dx *float32) {
+func standardizeGradientGeneric(rows, n int, inverse, centre, eps float64, src, y, dy,
+	dx *float32) {
 	x, out := unsafe.Slice(src, rows*n), unsafe.Slice(y, rows*n)
 	d, to := unsafe.Slice(dy, rows*n), unsafe.Slice(dx, rows*n)
 	for ; len(x) > 0; x, out, d, to = x[n:], out[n:], d[n:], to[n:] {

@@ -39,8 +39,8 @@ func TestHostRowsSameBits(t *testing.T) {
 				},
 				"Standardize": func(c *cpu) [][]float32 {
 					dst, dx := make([]float32, len(x)), slices.Clone(d)
-					c.Standardize(width, width%3 > 0, 1e-5, dst, x)
-					c.StandardizeGradient(width, width%3 > 0, 1e-5, dx, y, dst, x)
+					c.Standardize(width, float64(min(width%3, 1)), 1e-5, dst, x)
+					c.StandardizeGradient(width, float64(min(width%3, 1)), 1e-5, dx, y, dst, x)
 					return [][]float32{dst, dx}
 				},
 			} {

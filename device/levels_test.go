@@ -110,8 +110,8 @@ func bitsOf(k *kernels) uint64 {
 		c.Raise(z, x)
 		c.GiveEqual(dx, y, x, z)
 		c.SoftmaxGradient(width, x, z)
-		c.Standardize(width, width%2 == 0, 1e-5, y, x)
-		c.StandardizeGradient(width, width%2 == 0, 1e-5, dx, z, y, x)
+		c.Standardize(width, float64(1-width%2), 1e-5, y, x)
+		c.StandardizeGradient(width, float64(1-width%2), 1e-5, dx, z, y, x)
 		for _, v := range [][]float32{dx, y, z} {
 			write(v)
 		}

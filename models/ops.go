@@ -16,8 +16,8 @@ var host = device.CPUWith(1).(interface {
 	Raise(y, x []float32)
 	GiveEqual(dx, d, x, y []float32)
 	SoftmaxGradient(width int, p, d []float32)
-	Standardize(width int, centre bool, eps float64, dst, src []float32)
-	StandardizeGradient(width int, centre bool, eps float64, dx, dy, y, src []float32)
+	Standardize(width int, centre, eps float64, dst, src []float32)
+	StandardizeGradient(width int, centre, eps float64, dx, dy, y, src []float32)
 })
 
 // pool takes the mean, or the largest number, of each channel at every place of a window.
@@ -81,7 +81,7 @@ func (p pool) Backward(dx [][]float32, dy, y []float32, _ uint64, x ...[]float32
 // subtracted their mean, or by their root mean square.
 type scaling struct {
 	width  int
-	square bool
+	centre float64 // 1, or 0 for root mean squares
 }
 
 // scalingEps is added to variances.
@@ -90,11 +90,11 @@ const scalingEps = 1e-5
 func (s scaling) Out(widths ...int) int { return widths[0] }
 
 func (s scaling) Forward(y []float32, _ uint64, x ...[]float32) {
-	host.Standardize(s.width, !s.square, scalingEps, y, x[0])
+	host.Standardize(s.width, s.centre, scalingEps, y, x[0])
 }
 
 func (s scaling) Backward(dx [][]float32, dy, y []float32, _ uint64, x ...[]float32) {
-	host.StandardizeGradient(s.width, !s.square, scalingEps, dx[0], dy, y, x[0])
+	host.StandardizeGradient(s.width, s.centre, scalingEps, dx[0], dy, y, x[0])
 }
 
 // dropout sets numbers to zero with probability p and divides the others by 1−p. The choice depends

@@ -123,10 +123,6 @@ func (t *pass) SquaredNorms(dst []float64) {
 
 func (t *pass) addNorms(u *use, dst []float64) {
 	switch {
-	case u.mixed:
-		for i := range dst {
-			dst[i] = math.NaN()
-		}
 	case u.single() && u.weight >= 0 && u.bias >= 0 && t.g.joint:
 		a, d := t.squares(u)
 		for i := range dst {
