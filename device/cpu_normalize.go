@@ -90,10 +90,10 @@ func (c *cpu) Normalize(dst, src, stats, gain, shift Matrix) {
 func doNormalize(j *job, lo, hi int) {
 	mean, scale, gain, shift := j.c.Row(0), j.c.Row(1), j.d.Row(0), j.e.Row(0)
 	inStrips(lo, hi, len(mean), func(lo, hi int) {
-		k := 0
+		k, to, from := 0, j.a.Row(lo), j.b.Row(lo)
 		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-			j.kernels.columns.normalize(hi-lo, &j.a.Row(lo)[k], &j.b.Row(lo)[k], 4*j.b.Stride, &mean[k],
-				&scale[k], &gain[k], &shift[k])
+			j.kernels.columns.normalize(hi-lo, &to[k], &from[k], 4*j.b.Stride, &mean[k], &scale[k],
+				&gain[k], &shift[k])
 		}
 		for i := lo; i < hi && k < len(mean); i++ {
 			dst, src := j.a.Row(i), j.b.Row(i)
@@ -159,10 +159,10 @@ func doSlopes(j *job, from, to int) {
 		lo, hi, along, total := j.part(p, j.b.Rows, j.b.Cols)
 		fast := j.kernels.columns != nil && j.a.Stride == j.b.Stride
 		inStrips(lo, hi, len(mean), func(lo, hi int) {
-			k := 0
+			k, src, delta := 0, j.b.Row(lo), j.a.Row(lo)
 			for ; fast && k+8 <= len(mean); k += 8 {
-				j.kernels.columns.slopes(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
-					&scale[k], &along[k], &total[k])
+				j.kernels.columns.slopes(hi-lo, &src[k], &delta[k], 4*j.a.Stride, &mean[k], &scale[k],
+					&along[k], &total[k])
 			}
 			for i := lo; i < hi && k < len(mean); i++ {
 				row, x := j.a.Row(i), j.b.Row(i)
@@ -181,10 +181,10 @@ func doNormalizeGradient(j *job, lo, hi int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	factor, along, total := j.d.Row(0), j.d.Row(1), j.d.Row(2)
 	inStrips(lo, hi, len(mean), func(lo, hi int) {
-		k := 0
+		k, src, delta, to := 0, j.b.Row(lo), j.a.Row(lo), j.e.Row(lo)
 		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-			j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], &j.e.Row(lo)[k],
-				4*j.a.Stride, &mean[k], &scale[k], &factor[k], &along[k], &total[k])
+			j.kernels.columns.gradient(hi-lo, &src[k], &delta[k], &to[k], 4*j.a.Stride, &mean[k],
+				&scale[k], &factor[k], &along[k], &total[k])
 		}
 		for i := lo; i < hi && k < len(mean); i++ {
 			row, x, dst := j.a.Row(i), j.b.Row(i), j.e.Row(i)
