@@ -79,7 +79,7 @@ func (c *cpu) job() *job {
 // done clears the job's operands, which may be large, and returns the job to the pool.
 func (c *cpu) done(j *job) {
 	j.owner = nil // the team refers to the pool, and the pool must not keep the backend alive
-	j.do, j.op, j.w, j.sums, j.centre, j.sparse, j.piece = nil, nil, nil, nil, nil, nil, nil
+	j.do, j.op, j.w, j.sums, j.sparse, j.piece = nil, nil, nil, nil, nil, nil
 	j.a, j.b, j.c, j.d, j.e, j.g = Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}, Matrix{}
 	j.product, j.fixed = product{}, FixedBlock{}
 	c.jobs.put(j)

@@ -44,36 +44,20 @@ func (c *cpu) BiasApply(f Func, m, bias Matrix) {
 }
 
 func doBiasApply(j *job, lo, hi int) {
-	bias, f := j.b.Row(0), j.kernels.apply[j.f]
-	if j.a.Cols < narrow && j.a.contiguous() {
-		doBiasApplyNarrow(j, lo, hi)
-		return
-	}
-	for i := lo; i < hi; i++ {
-		row := j.a.Row(i)
-		j.kernels.axpy(1, bias, row)
-		if j.f != Identity {
-			f(row, row)
+	bias, cols, f := j.b.Row(0), j.a.Cols, j.kernels.apply[j.f]
+	inStrips(lo, hi, cols, func(lo, hi int) {
+		rows := j.a.Slice(lo, hi, 0, cols)
+		for at := 0; at < len(rows.Data); at += rows.Stride {
+			addTo(j.kernels, rows.Data[at:at+cols], bias)
 		}
-	}
-}
-
-// narrow is the number of columns below which one call for each row is too expensive.
-const narrow = 64
-
-// doBiasApplyNarrow applies f to several rows at a time. Together these rows fit into the
-// first-level cache.
-func doBiasApplyNarrow(j *job, lo, hi int) {
-	bias, cols := j.b.Row(0), j.a.Cols
-	for lo < hi {
-		to := min(lo+4096/cols, hi)
-		rows := j.a.Data[lo*cols : to*cols]
-		for at := 0; at < len(rows); at += cols {
-			addTo(j.kernels, rows[at:at+cols], bias)
+		if j.f != Identity && rows.contiguous() {
+			f(rows.Data, rows.Data) // one call for each row is expensive if rows are short
+		} else if j.f != Identity {
+			for i := range rows.Rows {
+				f(rows.Row(i), rows.Row(i))
+			}
 		}
-		j.kernels.apply[j.f](rows, rows)
-		lo = to
-	}
+	})
 }
 
 // Gradient multiplies delta by f′ at the point whose value is out.

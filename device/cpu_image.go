@@ -29,49 +29,50 @@ func doIm2Col(j *job, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		image, to := j.b.Row(i), i*down*across
 		for y := range down {
-			for x := range across {
-				w.take(j.a.Row(to), image, y*w.Stride-w.Pad, x*w.Stride-w.Pad)
+			top := y*w.Stride - w.Pad
+			for x := 0; x < across; x++ {
+				if n := w.inner(j, len(image), top, x); n > 0 {
+					line := w.Size * w.Channels
+					at := (top*w.Width + x*w.Stride - w.Pad) * w.Channels
+					j.kernels.lift(n, w.Size, (line+7)/8, &image[at], 4*w.Stride*w.Channels,
+						4*w.Width*w.Channels, &j.a.Row(to)[0], 4*line)
+					x, to = x+n, to+n
+				}
+				w.take(j.a.Row(to), image, top, x*w.Stride-w.Pad)
 				to++
 			}
 		}
 	}
 }
 
+// inner returns how many places from place x of a line on the kernel lift may copy: those inside an
+// image of the given number of values, but for the last, behind whose patch it would write.
+func (w *Window) inner(j *job, values, top, x int) int {
+	left := x*w.Stride - w.Pad
+	if j.kernels.lift == nil || j.a.Stride != w.Patch() || left < 0 || left >= w.Stride || top < 0 ||
+		top+w.Size > w.Height {
+		return 0
+	}
+	read := (w.Size*w.Channels + 7) &^ 7 // from a line of a patch on
+	rest := values - ((top+w.Size-1)*w.Width+left)*w.Channels - read
+	if rest < 0 {
+		return 0
+	}
+	return min((w.Width-w.Size-left)/w.Stride, 1+rest/(w.Stride*w.Channels))
+}
+
 // take copies the patch whose top left corner is at (y, x).
 func (w *Window) take(patch, image []float32, y, x int) {
 	line, step := w.Size*w.Channels, w.Width*w.Channels
-	if x >= 0 && x+w.Size <= w.Width && y >= 0 && y+w.Size <= w.Height {
-		at := (y*w.Width + x) * w.Channels
-		for ; len(patch) > 0; patch = patch[line:] {
-			move(patch[:line], image[at:at+line])
-			at += step
-		}
-		return
-	}
-	clear(patch)
 	left, width := clip(x, w.Size, w.Width)
 	top, height := clip(y, w.Size, w.Height)
+	if width*height < w.Size*w.Size {
+		clear(patch)
+	}
 	left, width = left*w.Channels, width*w.Channels
 	for row := top; row < top+height && width > 0; row++ {
 		at := (y+row)*step + x*w.Channels + left
-		move(patch[row*line+left:][:width], image[at:at+width])
-	}
-}
-
-// move does the same as copy. It is faster for few numbers, such as a line of a window.
-func move(dst, src []float32) {
-	if len(src) > 8 {
-		copy(dst, src)
-		return
-	}
-	if len(src) == 8 {
-		*(*[8]float32)(dst) = *(*[8]float32)(src)
-		return
-	}
-	dst = dst[:len(src)]
-	//lint:ignore S1001 calling copy costs more than copying these few numbers
-	for i, v := range src {
-		dst[i] = v
+		copy(patch[row*line+left:], image[at:at+width])
 	}
 }
 

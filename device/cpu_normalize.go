@@ -44,16 +44,21 @@ func (c *cpu) Moments(stats, m Matrix, eps float32) {
 	}
 	room := c.sums.get()
 	j := c.job()
-	j.a, j.b, j.sums = stats, m, grown(room, (columnParts*2+1)*m.Cols)
-	centre := j.sums[columnParts*2*m.Cols:]
-	n := float64(max(m.Rows, 1))
-	for k, v := range c.inParts(j, doCentre, m.Rows, m.Cols)[:m.Cols] {
-		centre[k] = v / n
-		stats.Row(0)[k] = float32(centre[k])
+	j.a, j.b, j.c, j.sums = m, m, stats, grown(room, columnParts*2*m.Cols)
+	pivots, scales := stats.Row(0), stats.Row(1)
+	clear(pivots)
+	if m.Rows > 0 {
+		copy(pivots, m.Row(0)) // near the mean, if the mean is much larger than the deviation
 	}
-	j.centre = centre
-	for k, v := range c.inParts(j, doSquares, m.Rows, m.Cols)[:m.Cols] {
-		stats.Row(1)[k] = float32(1 / math.Sqrt(v/n+float64(eps)))
+	for k := range scales {
+		scales[k] = 1
+	}
+	sums, n := c.inParts(j, doSlopes, m.Rows, m.Cols), float64(max(m.Rows, 1))
+	for k, along := range sums[:m.Cols] { // sums of x(x−pivot), then of x
+		mean := sums[m.Cols+k] / n
+		variance := along/n - float64(mean*(mean-float64(pivots[k])))
+		stats.Row(0)[k] = float32(mean)
+		scales[k] = float32(1 / math.Sqrt(max(variance, 0)+float64(eps)))
 	}
 	c.done(j)
 	c.sums.put(room)
@@ -64,39 +69,6 @@ func grown(room *[]float64, size int) []float64 {
 		*room = make([]float64, size)
 	}
 	return (*room)[:size]
-}
-
-func doCentre(j *job, from, to int) {
-	m := j.b
-	for p := from; p < to; p++ {
-		lo, hi, sums, _ := j.part(p, m.Rows, m.Cols)
-		k := 0
-		for ; j.kernels.columns != nil && k+8 <= m.Cols && lo < hi; k += 8 {
-			j.kernels.columns.sums(hi-lo, &m.Row(lo)[k], 4*m.Stride, &sums[k])
-		}
-		for i := lo; i < hi && k < m.Cols; i++ {
-			for c, v := range m.Row(i)[k:] {
-				sums[k+c] += float64(v)
-			}
-		}
-	}
-}
-
-func doSquares(j *job, from, to int) {
-	m, centre := j.b, j.centre
-	for p := from; p < to; p++ {
-		lo, hi, sums, _ := j.part(p, m.Rows, m.Cols)
-		k := 0
-		for ; j.kernels.columns != nil && k+8 <= m.Cols && lo < hi; k += 8 {
-			j.kernels.columns.squares(hi-lo, &m.Row(lo)[k], 4*m.Stride, &centre[k], &sums[k])
-		}
-		for i := lo; i < hi && k < m.Cols; i++ {
-			for c, v := range m.Row(i)[k:] {
-				d := float64(v) - centre[k+c]
-				sums[k+c] += float64(d * d)
-			}
-		}
-	}
 }
 
 // Normalize sets dst = gain·(src − mean)·scale + shift.
@@ -117,18 +89,20 @@ func (c *cpu) Normalize(dst, src, stats, gain, shift Matrix) {
 
 func doNormalize(j *job, lo, hi int) {
 	mean, scale, gain, shift := j.c.Row(0), j.c.Row(1), j.d.Row(0), j.e.Row(0)
-	k := 0
-	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-		j.kernels.columns.normalize(hi-lo, &j.a.Row(lo)[k], &j.b.Row(lo)[k], 4*j.b.Stride, &mean[k],
-			&scale[k], &gain[k], &shift[k])
-	}
-	for i := lo; i < hi && k < len(mean); i++ {
-		dst, src := j.a.Row(i), j.b.Row(i)
-		for c := k; c < len(src); c++ {
-			x := float32((src[c] - mean[c]) * scale[c])
-			dst[c] = float32(gain[c]*x) + shift[c]
+	inStrips(lo, hi, len(mean), func(lo, hi int) {
+		k, to, from := 0, j.a.Row(lo), j.b.Row(lo)
+		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
+			j.kernels.columns.normalize(hi-lo, &to[k], &from[k], 4*j.b.Stride, &mean[k], &scale[k],
+				&gain[k], &shift[k])
 		}
-	}
+		for i := lo; i < hi && k < len(mean); i++ {
+			dst, src := j.a.Row(i), j.b.Row(i)
+			for c := k; c < len(src); c++ {
+				x := float32((src[c] - mean[c]) * scale[c])
+				dst[c] = float32(gain[c]*x) + shift[c]
+			}
+		}
+	})
 }
 
 // NormalizeGradient propagates delta back through Normalize and Moments.
@@ -148,15 +122,15 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	}
 	room, spare := c.sums.get(), c.buffer(3*src.Cols)
 	j := c.job()
-	j.a, j.b, j.c, j.sums = delta, src, stats, grown(room, columnParts*2*src.Cols)
+	j.a, j.b, j.c, j.e, j.sums = delta, src, stats, delta, grown(room, columnParts*2*src.Cols)
 	sums := c.inParts(j, doSlopes, src.Rows, src.Cols) // sums of δx̂, then of δ
 	j.d = HostMatrix(3, src.Cols, (*spare)[:3*src.Cols])
 	n := float64(max(src.Rows, 1))
 	for k := range src.Cols {
 		along, total := sums[k], sums[src.Cols+k]
 		dGain.Row(0)[k], dShift.Row(0)[k] = float32(along), float32(total)
-		j.d.Row(0)[k] = gain.Row(0)[k] * stats.Row(1)[k]
-		j.d.Row(1)[k], j.d.Row(2)[k] = float32(along/n), float32(total/n)
+		factor := float64(gain.Row(0)[k]) * float64(stats.Row(1)[k])
+		j.slopes(k, factor, factor*along/n, factor*total/n)
 	}
 	if !src.Empty() {
 		c.rows(j, doNormalizeGradient, src.Rows, 2*src.Cols)
@@ -166,50 +140,67 @@ func (c *cpu) NormalizeGradient(delta, src, stats, gain, dGain, dShift Matrix) {
 	c.sums.put(room)
 }
 
+// inStrips calls do for some of the rows lo to hi−1 at a time, so that they are still in the
+// first-level cache when do reads the next columns.
+func inStrips(lo, hi, cols int, do func(lo, hi int)) {
+	for rows := max(1<<11/max(cols, 1), 8); lo < hi; lo += rows {
+		do(lo, min(lo+rows, hi))
+	}
+}
+
+// slopes sets the factors of column k in doNormalizeGradient.
+func (j *job) slopes(k int, factor, along, total float64) {
+	j.d.Row(0)[k], j.d.Row(1)[k], j.d.Row(2)[k] = float32(factor), float32(along), float32(total)
+}
+
 func doSlopes(j *job, from, to int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	for p := from; p < to; p++ {
 		lo, hi, along, total := j.part(p, j.b.Rows, j.b.Cols)
-		fast, k := j.kernels.columns != nil && j.a.Stride == j.b.Stride && lo < hi, 0
-		for ; fast && k+8 <= len(mean); k += 8 {
-			j.kernels.columns.slopes(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
-				&scale[k], &along[k], &total[k])
-		}
-		for i := lo; i < hi && k < len(mean); i++ {
-			row, x := j.a.Row(i), j.b.Row(i)
-			for c := k; c < len(row); c++ {
-				hat := float32((x[c] - mean[c]) * scale[c])
-				along[c] += float64(float64(row[c]) * float64(hat))
-				total[c] += float64(row[c])
+		fast := j.kernels.columns != nil && j.a.Stride == j.b.Stride
+		inStrips(lo, hi, len(mean), func(lo, hi int) {
+			k, src, delta := 0, j.b.Row(lo), j.a.Row(lo)
+			for ; fast && k+8 <= len(mean); k += 8 {
+				j.kernels.columns.slopes(hi-lo, &src[k], &delta[k], 4*j.a.Stride, &mean[k], &scale[k],
+					&along[k], &total[k])
 			}
-		}
+			for i := lo; i < hi && k < len(mean); i++ {
+				row, x := j.a.Row(i), j.b.Row(i)
+				for c := k; c < len(row); c++ {
+					hat := float32((x[c] - mean[c]) * scale[c])
+					along[c] += float64(float64(row[c]) * float64(hat))
+					total[c] += float64(row[c])
+				}
+			}
+		})
 	}
 }
 
+// doNormalizeGradient sets j.e to factor·δ − total − along·x̂.
 func doNormalizeGradient(j *job, lo, hi int) {
 	mean, scale := j.c.Row(0), j.c.Row(1)
 	factor, along, total := j.d.Row(0), j.d.Row(1), j.d.Row(2)
-	k := 0
-	for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
-		j.kernels.columns.gradient(hi-lo, &j.b.Row(lo)[k], &j.a.Row(lo)[k], 4*j.a.Stride, &mean[k],
-			&scale[k], &factor[k], &along[k], &total[k])
-	}
-	for i := lo; i < hi && k < len(mean); i++ {
-		row, x := j.a.Row(i), j.b.Row(i)
-		for c := k; c < len(row); c++ {
-			hat := float32((x[c] - mean[c]) * scale[c])
-			row[c] = factor[c] * float32(float32(row[c]-total[c])-float32(hat*along[c]))
+	inStrips(lo, hi, len(mean), func(lo, hi int) {
+		k, src, delta, to := 0, j.b.Row(lo), j.a.Row(lo), j.e.Row(lo)
+		for ; j.kernels.columns != nil && j.a.Stride == j.b.Stride && k+8 <= len(mean); k += 8 {
+			j.kernels.columns.gradient(hi-lo, &src[k], &delta[k], &to[k], 4*j.a.Stride, &mean[k],
+				&scale[k], &factor[k], &along[k], &total[k])
 		}
-	}
+		for i := lo; i < hi && k < len(mean); i++ {
+			row, x, dst := j.a.Row(i), j.b.Row(i), j.e.Row(i)
+			for c := k; c < len(row); c++ {
+				hat := float32((x[c] - mean[c]) * scale[c])
+				dst[c] = float32(float32(row[c]*factor[c])-total[c]) - float32(hat*along[c])
+			}
+		}
+	})
 }
 
 // columnKernels holds kernels that process eight columns at a time; see the function columns in
 // internal/asmgen/image.go.
 type columnKernels struct {
-	sums      func(n int, src *float32, stride int, sums *float64)
-	squares   func(n int, src *float32, stride int, centre, sums *float64)
 	slopes    func(n int, src, delta *float32, stride int, mean, scale *float32, along, total *float64)
 	normalize func(n int, dst, src *float32, stride int, mean, scale, gain, shift *float32)
-	gradient  func(n int, src, delta *float32, stride int, mean, scale, factor, along,
+	gradient  func(n int, src, delta, dst *float32, stride int, mean, scale, factor, along,
 		total *float32)
 }

@@ -22,38 +22,28 @@ func (c *cpu) ColSums(w []float32, m Matrix, beta float32, dst Matrix) {
 func doColSums(j *job, lo, hi int) {
 	dst := j.b.Row(0)[lo:hi]
 	j.kernels.scaleOrClear(j.x, dst)
-	if j.w == nil {
-		if j.a.Cols == 1 && j.a.contiguous() {
-			sum := dst[0]
-			for _, v := range j.a.Data[:j.a.Rows] {
-				sum += v
-			}
-			dst[0] = sum
-			return
-		}
-		if j.a.Cols == 8 && j.a.contiguous() && hi-lo == 8 {
-			addEights(dst, j.a.Data[:8*j.a.Rows])
-			return
-		}
-		for i := range j.a.Rows {
-			addTo(j.kernels, dst, j.a.Row(i)[lo:hi])
-		}
+	w, step := ones[:], 0
+	if j.w != nil {
+		w, step = j.w, 1
+	}
+	if g := &j.kernels.gemm; j.a.Rows > 0 && hi-lo <= fewSums && g.long[1][1] != nil {
+		g.longTiles(hi-lo, 1, j.a.Rows, w, 0, step, j.a.Data[lo:], j.a.Stride, dst, 0, 1)
 		return
 	}
-	for i, w := range j.w {
-		j.kernels.axpy(w, j.a.Row(i)[lo:hi], dst)
+	for i := range j.a.Rows {
+		if j.w == nil {
+			addTo(j.kernels, dst, j.a.Row(i)[lo:hi])
+		} else {
+			j.kernels.axpy(w[i], j.a.Row(i)[lo:hi], dst)
+		}
 	}
 }
 
-// addEights adds rows of eight numbers to dst.
-func addEights(dst, rows []float32) {
-	a, b, c, d, e, f, g, h := dst[0], dst[1], dst[2], dst[3], dst[4], dst[5], dst[6], dst[7]
-	for ; len(rows) >= 8; rows = rows[8:] {
-		a, b, c, d = a+rows[0], b+rows[1], c+rows[2], d+rows[3]
-		e, f, g, h = e+rows[4], f+rows[5], g+rows[6], h+rows[7]
-	}
-	dst[0], dst[1], dst[2], dst[3], dst[4], dst[5], dst[6], dst[7] = a, b, c, d, e, f, g, h
-}
+// fewSums is the largest number of columns whose sums are computed tile by tile, as the product of
+// the weights and the matrix. The chain of a sum is the same in both ways.
+const fewSums = 256
+
+var ones = [1]float32{1}
 
 // share returns the number of columns that a worker takes at a time. The columns fill whole cache
 // lines and are divided about equally among the workers. If there is too little work to share, it
@@ -107,6 +97,10 @@ func (c *cpu) Softmax(m Matrix) {
 }
 
 func doSoftmax(j *job, lo, hi int) {
+	if j.kernels.softmax != nil {
+		j.kernels.softmax(hi-lo, j.a.Cols, &j.a.Row(lo)[0], 4*j.a.Stride)
+		return
+	}
 	for i := lo; i < hi; i++ {
 		row := j.a.Row(i)
 		top := row[0]
@@ -119,10 +113,7 @@ func doSoftmax(j *job, lo, hi int) {
 			row[k] -= top
 		}
 		j.kernels.apply[Exp](row, row)
-		sum := 0.0
-		for _, v := range row {
-			sum += float64(v)
-		}
+		sum, _ := laneSums(row, row)
 		j.kernels.scale(float32(1/sum), row)
 	}
 }

@@ -70,6 +70,7 @@ func useNEON(k *kernels) {
 	}
 	k.mul = func(dst, a, b []float32) { mulNEON(len(dst), first(dst), first(a), first(b)) }
 	k.sub = func(dst, a, b []float32) { subNEON(len(dst), first(dst), first(a), first(b)) }
+	k.larger, k.giveEqual = largerNEON, giveEqualNEON
 	k.dot = dotOfVectors
 	k.cosSin = cosSinOfVectors
 	k.adam = func(p, g, m, v []float32, r *adamRates, scale float32) {

@@ -26,7 +26,7 @@ type product struct {
 // the level of vector instructions or on the number of workers.
 func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32, out Matrix) {
 	p := newProduct(transA, transB, alpha, a, b, beta, out)
-	if p.m == 0 || p.n == 0 {
+	if p.m == 0 || p.n == 0 || c.small(&p) {
 		return
 	}
 	j := c.job()

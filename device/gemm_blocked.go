@@ -92,6 +92,43 @@ func (c *cpu) blocked(j *job) {
 	c.panels.put(buffer)
 }
 
+// small computes a product that is too small to share and needs no other form, or returns false. A
+// job would take as long as the products of one head of an attention.
+func (c *cpu) small(p *product) bool {
+	g, w := &c.kernels.gemm, &p.block
+	if p.n <= thinCols || p.m <= longRows || p.k <= outerDeep || p.k > smallDeep || g.rows == 0 ||
+		p.m*p.n*p.k > unitFlops/2 || p.alpha == 0 || p.beta != 0 && p.beta != 1 || g.awkward(p) {
+		return false
+	}
+	w.n1, w.k1, w.width = p.n, p.k, 2*g.lanes
+	var room *[]float32
+	if p.bn != 1 || p.alpha != 1 || p.n%g.lanes != 0 {
+		room = c.buffer(w.width * p.k)
+	}
+	for i := 0; i*w.width < p.n; i++ {
+		n0, n1, vecs := w.panel(i, g.lanes)
+		wide, mask := vecs*g.lanes, (*int32)(nil)
+		if n1-n0 < wide {
+			mask = edge(wide-(n1-n0), g.lanes)
+		}
+		b, bk := p.b[n0*p.bn:], 4*p.bk
+		if room != nil {
+			b, bk = (*room)[:wide*p.k], 4*wide
+			p.packPanel(g, b, n0, n1, wide)
+			c.kernels.scaleOrClear(p.alpha, b)
+		}
+		leftOperand{p.a, p.ar, p.ak}.column(g, p.m, p.k, &b[0], bk, p.c[n0:], p.ldc, vecs,
+			int(p.beta), mask)
+	}
+	if room != nil {
+		c.panels.put(room)
+	}
+	return true
+}
+
+// smallDeep is the largest k of products that small computes, in one pass.
+const smallDeep = 256
+
 // awkward reports whether blocks of A should be copied first, so that their numbers are closer
 // together. There are two reasons. Rows (or, if A is transposed, columns) that are multiples of
 // half a page apart compete for a few lines of the cache. If A is transposed, a tile of few rows

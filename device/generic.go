@@ -21,6 +21,8 @@ func generic() *kernels {
 		axpy: axpyGeneric, scale: scaleGeneric, clamp: clampGeneric, threshold: thresholdGeneric,
 		mul: mulGeneric, sub: subGeneric, dot: dotGeneric, adamOfSum: adamOfSumGeneric,
 		cosSin: cosSinGeneric, adam: adamGeneric, gather: gatherGeneric, scatter: scatterGeneric,
+		larger: largerGeneric, giveEqual: giveEqualGeneric, softmaxGradient: softmaxGradientGeneric,
+		standardize: standardizeGeneric, standardizeGradient: standardizeGradientGeneric,
 		units: unitsGeneric, addUnits: addUnitsGeneric, scaleOdd: scaleOddGeneric,
 	}
 }

@@ -88,6 +88,15 @@ func guardedStep(t *testing.T, r *rand.Rand, c *cpu, m, n, k int) {
 	c.CosSin(wide, out, 1)
 	c.ColSums(g.floats(r, m), out, 0, bias)
 	c.Axpy(2, out, out)
+	c.Softmax(wide.Slice(0, m, n, 2*n))
+	c.Softmax(out)
+	x, y := g.floats(r, m*n), g.floats(r, m*n)
+	c.SoftmaxGradient(n, out.Data, x)
+	c.Standardize(n, 1, 1e-5, y, x)
+	c.StandardizeGradient(n, 1, 1e-5, out.Data, g.floats(r, m*n), y, x)
+	c.Raise(y, x)
+	c.GiveEqual(g.floats(r, m*n), g.floats(r, m*n), x, y)
+	c.AddMultiple(2, x, y)
 	c.Mul(out, out, out)
 	c.Adam(out, g.matrix(r, m, n), g.matrix(r, m, n), g.matrix(r, m, n), AdamStep{T: 1, Eps: 1})
 	s := &Sparse{Cols: m, Offsets: []int{0, 2, 3}, Items: []uint32{uint32(m - 1), 0, uint32(m - 1)}}
@@ -111,6 +120,7 @@ func TestNothingBeyondImages(t *testing.T) {
 					sums = HostMatrix(k.maps, k.w.Patch(), sums.Data)
 				}
 				c.Convolve(k.w, turned, src, weights, m)
+				c.Im2Col(k.w, g.matrix(r, 3*k.w.Places(), k.w.Patch()), src)
 				c.AddConvolved(k.w, turned, src, m, sums)
 				c.Spread(k.w, !turned, m, weights, src)
 				if p := c.Pack(turned, weights); p != nil {

@@ -20,12 +20,6 @@ func apartAVX2(n int, a *float32, b *float32, c *float32, d *float32, step int, 
 func liftAVX2(outer int, inner int, vecs int, src *float32, stepOuter int, stepInner int, dst *float32, stepDst int)
 
 //go:noescape
-func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
-
-//go:noescape
-func columnSquaresAVX2(n int, src *float32, stride int, centre *float64, sums *float64)
-
-//go:noescape
 func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, along *float64, total *float64)
 
 // The rows of dst and of src are stride bytes apart.
@@ -33,5 +27,7 @@ func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *flo
 //go:noescape
 func normalizeAVX2(n int, dst *float32, src *float32, stride int, mean *float32, scale *float32, gain *float32, shift *float32)
 
+// It sets dst to factor·δ − total − along·x̂.
+//
 //go:noescape
-func normalizeGradientAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
+func normalizeGradientAVX2(n int, src *float32, delta *float32, dst *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)

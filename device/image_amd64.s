@@ -285,59 +285,6 @@ vector:
 	VZEROUPPER
 	RET
 
-// func columnSumsAVX2(n int, src *float32, stride int, sums *float64)
-// Requires: AVX
-TEXT ·columnSumsAVX2(SB), NOSPLIT, $0-32
-	MOVQ    sums+24(FP), AX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    n+0(FP), CX
-	MOVQ    stride+16(FP), DX
-	MOVQ    src+8(FP), BX
-
-row:
-	VCVTPS2PD (BX), Y2
-	VCVTPS2PD 16(BX), Y3
-	VADDPD    Y2, Y0, Y0
-	VADDPD    Y3, Y1, Y1
-	ADDQ      DX, BX
-	DECQ      CX
-	JNZ       row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	VZEROUPPER
-	RET
-
-// func columnSquaresAVX2(n int, src *float32, stride int, centre *float64, sums *float64)
-// Requires: AVX
-TEXT ·columnSquaresAVX2(SB), NOSPLIT, $0-40
-	MOVQ    sums+32(FP), AX
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    centre+24(FP), CX
-	VMOVUPS (CX), Y2
-	VMOVUPS 32(CX), Y3
-	MOVQ    n+0(FP), CX
-	MOVQ    stride+16(FP), DX
-	MOVQ    src+8(FP), BX
-
-row:
-	VCVTPS2PD (BX), Y4
-	VCVTPS2PD 16(BX), Y5
-	VSUBPD    Y2, Y4, Y4
-	VMULPD    Y4, Y4, Y4
-	VADDPD    Y4, Y0, Y0
-	VSUBPD    Y3, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	VADDPD    Y5, Y1, Y1
-	ADDQ      DX, BX
-	DECQ      CX
-	JNZ       row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	VZEROUPPER
-	RET
-
 // func columnSlopesAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, along *float64, total *float64)
 // Requires: AVX
 TEXT ·columnSlopesAVX2(SB), NOSPLIT, $0-64
@@ -412,23 +359,24 @@ row:
 	VZEROUPPER
 	RET
 
-// func normalizeGradientAVX2(n int, src *float32, delta *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
+// func normalizeGradientAVX2(n int, src *float32, delta *float32, dst *float32, stride int, mean *float32, scale *float32, factor *float32, along *float32, total *float32)
 // Requires: AVX
-TEXT ·normalizeGradientAVX2(SB), NOSPLIT, $0-72
-	MOVQ    mean+32(FP), AX
+TEXT ·normalizeGradientAVX2(SB), NOSPLIT, $0-80
+	MOVQ    mean+40(FP), AX
 	VMOVUPS (AX), Y0
-	MOVQ    scale+40(FP), AX
+	MOVQ    scale+48(FP), AX
 	VMOVUPS (AX), Y1
-	MOVQ    factor+48(FP), AX
+	MOVQ    factor+56(FP), AX
 	VMOVUPS (AX), Y2
-	MOVQ    along+56(FP), AX
+	MOVQ    along+64(FP), AX
 	VMOVUPS (AX), Y3
-	MOVQ    total+64(FP), AX
+	MOVQ    total+72(FP), AX
 	VMOVUPS (AX), Y4
 	MOVQ    n+0(FP), AX
-	MOVQ    stride+24(FP), CX
+	MOVQ    stride+32(FP), CX
 	MOVQ    src+8(FP), DX
 	MOVQ    delta+16(FP), BX
+	MOVQ    dst+24(FP), SI
 
 row:
 	VMOVUPS (DX), Y5
@@ -436,12 +384,13 @@ row:
 	VSUBPS  Y0, Y5, Y5
 	VMULPS  Y1, Y5, Y5
 	VMULPS  Y3, Y5, Y5
+	VMULPS  Y2, Y6, Y6
 	VSUBPS  Y4, Y6, Y6
 	VSUBPS  Y5, Y6, Y6
-	VMULPS  Y2, Y6, Y6
-	VMOVUPS Y6, (BX)
+	VMOVUPS Y6, (SI)
 	ADDQ    CX, DX
 	ADDQ    CX, BX
+	ADDQ    CX, SI
 	DECQ    AX
 	JNZ     row
 	VZEROUPPER

@@ -19,6 +19,14 @@ type kernels struct {
 	threshold func(dst, src []float32, t float32)
 	mul, sub  func(dst, a, b []float32)
 	dot       func(a, b []float32) float64
+	// The next five implement methods in host_rows.go.
+	larger              func(n int, dst, a, b *float32)
+	giveEqual           func(n int, dx, d, x, y *float32)
+	softmaxGradient     func(rows, n int, p, d *float32)
+	standardize         func(rows, n int, inverse, centre, eps float64, src, dst *float32)
+	standardizeGradient func(rows, n int, inverse, centre, eps float64, src, y, dy, dx *float32)
+	// softmax replaces rows with their softmax. It is nil if the level has no such kernel.
+	softmax func(rows, n int, x *float32, stride int)
 	// squaresOfTwo returns dot(a, a) and dot(b, b), with the same bits. It is nil if the level has no
 	// kernel that is faster than dot.
 	squaresOfTwo func(a, b []float32) (x, y float64)

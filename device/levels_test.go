@@ -24,8 +24,8 @@ func TestBitsOnEveryProcessor(t *testing.T) {
 }
 
 const (
-	vectorBits   = 0x3238b1c684fab4f3
-	portableBits = 0x63540b78c257ae9c
+	vectorBits   = 0xb3f1b7dc07cb90bd
+	portableBits = 0x7aba6b54eb2ba1da
 )
 
 // spread returns n numbers of many magnitudes. It uses no arithmetic that processors may round
@@ -105,6 +105,21 @@ func bitsOf(k *kernels) uint64 {
 		write(p)
 	}
 	c := newCPU(1, k)
+	for _, width := range []int{1, 5, 8, 13, 32, 50} {
+		x, y, z, dx := spread(3*width, 16), spread(3*width, 17), spread(3*width, 18), spread(3*width, 19)
+		c.Raise(z, x)
+		c.GiveEqual(dx, y, x, z)
+		c.SoftmaxGradient(width, x, z)
+		c.Standardize(width, float64(1-width%2), 1e-5, y, x)
+		c.StandardizeGradient(width, float64(1-width%2), 1e-5, dx, z, y, x)
+		for _, v := range [][]float32{dx, y, z} {
+			write(v)
+		}
+		if k.name != "generic" {
+			c.Softmax(HostMatrix(3, width, x))
+			write(x)
+		}
+	}
 	for _, shape := range [][3]int{{1, 1, 1}, {7, 5, 3}, {13, 64, 21}, {40, 300, 2}, {6, 16, 500},
 		{31, 450, 33}} {
 		m, n, deep := shape[0], shape[2], shape[1]

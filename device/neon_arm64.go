@@ -141,3 +141,9 @@ func addUnitsNEON(n int, total *int32, from *int32)
 
 //go:noescape
 func scaleOddNEON(n int, w float32, dst *float32, src *float32)
+
+//go:noescape
+func largerNEON(n int, dst *float32, a *float32, b *float32)
+
+//go:noescape
+func giveEqualNEON(n int, dx *float32, d *float32, x *float32, y *float32)

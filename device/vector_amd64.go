@@ -53,6 +53,12 @@ func mulAVX2(n int, dst *float32, a *float32, b *float32)
 func subAVX2(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
+func largerAVX2(n int, dst *float32, a *float32, b *float32)
+
+//go:noescape
+func giveEqualAVX2(n int, dx *float32, d *float32, x *float32, y *float32)
+
+//go:noescape
 func axpyAVX2(n int, alpha float32, x *float32, y *float32)
 
 //go:noescape
@@ -98,6 +104,18 @@ func addUnitsAVX2(n int, total *int32, from *int32)
 
 //go:noescape
 func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
+
+//go:noescape
+func softmaxRowsAVX2(rows int, n int, x *float32, stride int)
+
+//go:noescape
+func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32)
+
+//go:noescape
+func standardizeAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, dst *float32)
+
+//go:noescape
+func standardizeGradientAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, y *float32, dy *float32, dx *float32)
 
 //go:noescape
 func expAVX512(n int, dst *float32, src *float32)

@@ -17,62 +17,64 @@ TEXT ·expAVX2(SB), NOSPLIT, $0-24
 loop2:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMOVUPS      vectorConstants<>+0(SB), Y3
-	VMINPS       Y0, Y2, Y0
-	VMINPS       Y1, Y3, Y1
-	VMOVUPS      vectorConstants<>+64(SB), Y2
-	VMOVUPS      vectorConstants<>+64(SB), Y3
-	VMAXPS       Y0, Y2, Y0
-	VMAXPS       Y1, Y3, Y1
-	VMULPS       vectorConstants<>+128(SB), Y0, Y2
-	VMULPS       vectorConstants<>+128(SB), Y1, Y3
-	VROUNDPS     $0x08, Y2, Y2
-	VROUNDPS     $0x08, Y3, Y3
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y0, Y2
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y3
+	VANDPS       Y0, Y2, Y0
+	VANDPS       Y1, Y3, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y4
+	VMOVUPS      vectorConstants<>+64(SB), Y5
+	VMINPS       Y0, Y4, Y0
+	VMINPS       Y1, Y5, Y1
+	VMULPS       vectorConstants<>+128(SB), Y0, Y4
+	VMULPS       vectorConstants<>+128(SB), Y1, Y5
+	VROUNDPS     $0x08, Y4, Y4
+	VROUNDPS     $0x08, Y5, Y5
 	VMOVAPS      Y0, Y0
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y0
-	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y0
-	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
-	VMOVUPS      vectorConstants<>+320(SB), Y4
-	VMOVUPS      vectorConstants<>+320(SB), Y5
-	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y5
-	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y4
-	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y5
-	VMULPS       Y0, Y4, Y4
-	VMULPS       Y1, Y5, Y5
-	VFMADD213PS  Y0, Y0, Y4
-	VFMADD213PS  Y1, Y1, Y5
-	VADDPS       vectorConstants<>+704(SB), Y4, Y4
-	VADDPS       vectorConstants<>+704(SB), Y5, Y5
-	VCVTPS2DQ    Y2, Y0
-	VCVTPS2DQ    Y3, Y1
-	VPSRAD       $0x01, Y0, Y2
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y2, Y0, Y0
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       vectorConstants<>+768(SB), Y2, Y2
-	VPADDD       vectorConstants<>+768(SB), Y3, Y3
-	VPSLLD       $0x17, Y2, Y2
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y2, Y4, Y4
-	VMULPS       Y3, Y5, Y5
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y0
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VMOVUPS      vectorConstants<>+320(SB), Y7
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y7
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y7
+	VMULPS       Y0, Y6, Y6
+	VMULPS       Y1, Y7, Y7
+	VFMADD213PS  Y0, Y0, Y6
+	VFMADD213PS  Y1, Y1, Y7
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VADDPS       vectorConstants<>+704(SB), Y7, Y7
+	VCVTPS2DQ    Y4, Y0
+	VCVTPS2DQ    Y5, Y1
+	VPSRAD       $0x01, Y0, Y4
+	VPSRAD       $0x01, Y1, Y5
+	VPSUBD       Y4, Y0, Y0
+	VPSUBD       Y5, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y4, Y4
+	VPADDD       vectorConstants<>+768(SB), Y5, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y4, Y6, Y6
+	VMULPS       Y5, Y7, Y7
 	VPADDD       vectorConstants<>+768(SB), Y0, Y0
 	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y0, Y0
 	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y0, Y4, Y4
-	VMULPS       Y1, Y5, Y5
-	VMOVUPS      Y4, (AX)(BX*1)
-	VMOVUPS      Y5, 32(AX)(BX*1)
+	VMULPS       Y0, Y6, Y6
+	VMULPS       Y1, Y7, Y7
+	VANDPS       Y6, Y2, Y0
+	VANDPS       Y7, Y3, Y1
+	VMOVUPS      Y0, (AX)(BX*1)
+	VMOVUPS      Y1, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, DX
 	JGE          loop2
@@ -84,34 +86,35 @@ behind2:
 
 loop1:
 	VMOVUPS      (CX)(BX*1), Y0
-	VMOVUPS      vectorConstants<>+0(SB), Y1
-	VMINPS       Y0, Y1, Y0
-	VMOVUPS      vectorConstants<>+64(SB), Y1
-	VMAXPS       Y0, Y1, Y0
-	VMULPS       vectorConstants<>+128(SB), Y0, Y1
-	VROUNDPS     $0x08, Y1, Y1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y0, Y1
+	VANDPS       Y0, Y1, Y0
+	VMOVUPS      vectorConstants<>+64(SB), Y2
+	VMINPS       Y0, Y2, Y0
+	VMULPS       vectorConstants<>+128(SB), Y0, Y2
+	VROUNDPS     $0x08, Y2, Y2
 	VMOVAPS      Y0, Y0
-	VFNMADD231PS vectorConstants<>+192(SB), Y1, Y0
-	VFNMADD231PS vectorConstants<>+256(SB), Y1, Y0
-	VMOVUPS      vectorConstants<>+320(SB), Y2
-	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y2
-	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y2
-	VMULPS       Y0, Y2, Y2
-	VFMADD213PS  Y0, Y0, Y2
-	VADDPS       vectorConstants<>+704(SB), Y2, Y2
-	VCVTPS2DQ    Y1, Y0
-	VPSRAD       $0x01, Y0, Y1
-	VPSUBD       Y1, Y0, Y0
-	VPADDD       vectorConstants<>+768(SB), Y1, Y1
-	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y2, Y2
+	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y0
+	VMOVUPS      vectorConstants<>+320(SB), Y3
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y3
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y3
+	VMULPS       Y0, Y3, Y3
+	VFMADD213PS  Y0, Y0, Y3
+	VADDPS       vectorConstants<>+704(SB), Y3, Y3
+	VCVTPS2DQ    Y2, Y0
+	VPSRAD       $0x01, Y0, Y2
+	VPSUBD       Y2, Y0, Y0
+	VPADDD       vectorConstants<>+768(SB), Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y3
 	VPADDD       vectorConstants<>+768(SB), Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y2, Y2
-	VMOVUPS      Y2, (AX)(BX*1)
+	VMULPS       Y0, Y3, Y3
+	VANDPS       Y3, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
 	JGE          loop1
@@ -124,34 +127,35 @@ behind1:
 	NEGQ         DX
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMINPS       Y1, Y2, Y1
-	VMOVUPS      vectorConstants<>+64(SB), Y2
-	VMAXPS       Y1, Y2, Y1
-	VMULPS       vectorConstants<>+128(SB), Y1, Y2
-	VROUNDPS     $0x08, Y2, Y2
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y2
+	VANDPS       Y1, Y2, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMULPS       vectorConstants<>+128(SB), Y1, Y3
+	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y1
-	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y1
-	VMOVUPS      vectorConstants<>+320(SB), Y3
-	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y3
-	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y3
-	VMULPS       Y1, Y3, Y3
-	VFMADD213PS  Y1, Y1, Y3
-	VADDPS       vectorConstants<>+704(SB), Y3, Y3
-	VCVTPS2DQ    Y2, Y1
-	VPSRAD       $0x01, Y1, Y2
-	VPSUBD       Y2, Y1, Y1
-	VPADDD       vectorConstants<>+768(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
+	VCVTPS2DQ    Y3, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y4
 	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y3, Y3
-	VMASKMOVPS   Y3, Y0, (AX)(BX*1)
+	VMULPS       Y1, Y4, Y4
+	VANDPS       Y4, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -574,8 +578,8 @@ loop2:
 	VMOVUPS      32(CX)(BX*1), Y1
 	VORPS        vectorConstants<>+2240(SB), Y0, Y2
 	VORPS        vectorConstants<>+2240(SB), Y1, Y3
-	VMOVUPS      vectorConstants<>+64(SB), Y4
-	VMOVUPS      vectorConstants<>+64(SB), Y5
+	VMOVUPS      vectorConstants<>+2688(SB), Y4
+	VMOVUPS      vectorConstants<>+2688(SB), Y5
 	VMAXPS       Y2, Y4, Y2
 	VMAXPS       Y3, Y5, Y3
 	VMULPS       vectorConstants<>+128(SB), Y2, Y4
@@ -608,16 +612,16 @@ loop2:
 	VADDPS       vectorConstants<>+704(SB), Y7, Y7
 	VCVTPS2DQ    Y4, Y4
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       vectorConstants<>+2688(SB), Y4, Y4
-	VPADDD       vectorConstants<>+2688(SB), Y5, Y5
+	VPADDD       vectorConstants<>+2752(SB), Y4, Y4
+	VPADDD       vectorConstants<>+2752(SB), Y5, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y5, Y5
 	VCMPPS       $0x03, Y0, Y0, Y2
 	VCMPPS       $0x03, Y1, Y1, Y3
 	VPADDD       Y4, Y6, Y6
 	VPADDD       Y5, Y7, Y7
-	VMULPS       vectorConstants<>+2752(SB), Y6, Y6
-	VMULPS       vectorConstants<>+2752(SB), Y7, Y7
+	VMULPS       vectorConstants<>+2816(SB), Y6, Y6
+	VMULPS       vectorConstants<>+2816(SB), Y7, Y7
 	VBLENDVPS    Y2, Y0, Y6, Y2
 	VBLENDVPS    Y3, Y1, Y7, Y3
 	VMOVUPS      vectorConstants<>+704(SB), Y4
@@ -642,7 +646,7 @@ behind2:
 loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VORPS        vectorConstants<>+2240(SB), Y0, Y1
-	VMOVUPS      vectorConstants<>+64(SB), Y2
+	VMOVUPS      vectorConstants<>+2688(SB), Y2
 	VMAXPS       Y1, Y2, Y1
 	VMULPS       vectorConstants<>+128(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
@@ -659,11 +663,11 @@ loop1:
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       vectorConstants<>+2688(SB), Y2, Y2
+	VPADDD       vectorConstants<>+2752(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VCMPPS       $0x03, Y0, Y0, Y1
 	VPADDD       Y2, Y3, Y3
-	VMULPS       vectorConstants<>+2752(SB), Y3, Y3
+	VMULPS       vectorConstants<>+2816(SB), Y3, Y3
 	VBLENDVPS    Y1, Y0, Y3, Y1
 	VMOVUPS      vectorConstants<>+704(SB), Y2
 	VBLENDVPS    Y0, Y1, Y2, Y0
@@ -683,7 +687,7 @@ behind1:
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VORPS        vectorConstants<>+2240(SB), Y1, Y2
-	VMOVUPS      vectorConstants<>+64(SB), Y3
+	VMOVUPS      vectorConstants<>+2688(SB), Y3
 	VMAXPS       Y2, Y3, Y2
 	VMULPS       vectorConstants<>+128(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
@@ -700,11 +704,11 @@ behind1:
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       vectorConstants<>+704(SB), Y4, Y4
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       vectorConstants<>+2688(SB), Y3, Y3
+	VPADDD       vectorConstants<>+2752(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VCMPPS       $0x03, Y1, Y1, Y2
 	VPADDD       Y3, Y4, Y4
-	VMULPS       vectorConstants<>+2752(SB), Y4, Y4
+	VMULPS       vectorConstants<>+2816(SB), Y4, Y4
 	VBLENDVPS    Y2, Y1, Y4, Y2
 	VMOVUPS      vectorConstants<>+704(SB), Y3
 	VBLENDVPS    Y1, Y2, Y3, Y1
@@ -731,8 +735,8 @@ loop2:
 	VMOVUPS      32(CX)(BX*1), Y1
 	VORPS        vectorConstants<>+2240(SB), Y0, Y2
 	VORPS        vectorConstants<>+2240(SB), Y1, Y3
-	VMOVUPS      vectorConstants<>+64(SB), Y4
-	VMOVUPS      vectorConstants<>+64(SB), Y5
+	VMOVUPS      vectorConstants<>+2688(SB), Y4
+	VMOVUPS      vectorConstants<>+2688(SB), Y5
 	VMAXPS       Y2, Y4, Y2
 	VMAXPS       Y3, Y5, Y3
 	VMULPS       vectorConstants<>+128(SB), Y2, Y4
@@ -765,16 +769,16 @@ loop2:
 	VADDPS       vectorConstants<>+704(SB), Y7, Y7
 	VCVTPS2DQ    Y4, Y4
 	VCVTPS2DQ    Y5, Y5
-	VPADDD       vectorConstants<>+2688(SB), Y4, Y4
-	VPADDD       vectorConstants<>+2688(SB), Y5, Y5
+	VPADDD       vectorConstants<>+2752(SB), Y4, Y4
+	VPADDD       vectorConstants<>+2752(SB), Y5, Y5
 	VPSLLD       $0x17, Y4, Y4
 	VPSLLD       $0x17, Y5, Y5
 	VCMPPS       $0x03, Y0, Y0, Y2
 	VCMPPS       $0x03, Y1, Y1, Y3
 	VPADDD       Y4, Y6, Y6
 	VPADDD       Y5, Y7, Y7
-	VMULPS       vectorConstants<>+2752(SB), Y6, Y6
-	VMULPS       vectorConstants<>+2752(SB), Y7, Y7
+	VMULPS       vectorConstants<>+2816(SB), Y6, Y6
+	VMULPS       vectorConstants<>+2816(SB), Y7, Y7
 	VBLENDVPS    Y2, Y0, Y6, Y2
 	VBLENDVPS    Y3, Y1, Y7, Y3
 	VADDPS       vectorConstants<>+2176(SB), Y2, Y4
@@ -783,14 +787,14 @@ loop2:
 	VDIVPS       Y5, Y3, Y3
 	VMULPS       Y2, Y2, Y4
 	VMULPS       Y3, Y3, Y5
-	VMOVUPS      vectorConstants<>+2816(SB), Y6
-	VMOVUPS      vectorConstants<>+2816(SB), Y7
-	VFMADD213PS  vectorConstants<>+2880(SB), Y4, Y6
-	VFMADD213PS  vectorConstants<>+2880(SB), Y5, Y7
+	VMOVUPS      vectorConstants<>+2880(SB), Y6
+	VMOVUPS      vectorConstants<>+2880(SB), Y7
 	VFMADD213PS  vectorConstants<>+2944(SB), Y4, Y6
 	VFMADD213PS  vectorConstants<>+2944(SB), Y5, Y7
 	VFMADD213PS  vectorConstants<>+3008(SB), Y4, Y6
 	VFMADD213PS  vectorConstants<>+3008(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+3072(SB), Y4, Y6
+	VFMADD213PS  vectorConstants<>+3072(SB), Y5, Y7
 	VMULPS       Y4, Y6, Y6
 	VMULPS       Y5, Y7, Y7
 	VFMADD213PS  Y2, Y2, Y6
@@ -817,7 +821,7 @@ behind2:
 loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VORPS        vectorConstants<>+2240(SB), Y0, Y1
-	VMOVUPS      vectorConstants<>+64(SB), Y2
+	VMOVUPS      vectorConstants<>+2688(SB), Y2
 	VMAXPS       Y1, Y2, Y1
 	VMULPS       vectorConstants<>+128(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
@@ -834,19 +838,19 @@ loop1:
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       vectorConstants<>+704(SB), Y3, Y3
 	VCVTPS2DQ    Y2, Y2
-	VPADDD       vectorConstants<>+2688(SB), Y2, Y2
+	VPADDD       vectorConstants<>+2752(SB), Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VCMPPS       $0x03, Y0, Y0, Y1
 	VPADDD       Y2, Y3, Y3
-	VMULPS       vectorConstants<>+2752(SB), Y3, Y3
+	VMULPS       vectorConstants<>+2816(SB), Y3, Y3
 	VBLENDVPS    Y1, Y0, Y3, Y1
 	VADDPS       vectorConstants<>+2176(SB), Y1, Y2
 	VDIVPS       Y2, Y1, Y1
 	VMULPS       Y1, Y1, Y2
-	VMOVUPS      vectorConstants<>+2816(SB), Y3
-	VFMADD213PS  vectorConstants<>+2880(SB), Y2, Y3
+	VMOVUPS      vectorConstants<>+2880(SB), Y3
 	VFMADD213PS  vectorConstants<>+2944(SB), Y2, Y3
 	VFMADD213PS  vectorConstants<>+3008(SB), Y2, Y3
+	VFMADD213PS  vectorConstants<>+3072(SB), Y2, Y3
 	VMULPS       Y2, Y3, Y3
 	VFMADD213PS  Y1, Y1, Y3
 	VADDPS       Y3, Y3, Y3
@@ -867,7 +871,7 @@ behind1:
 	VMOVUPS      (SI)(DX*4), Y0
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VORPS        vectorConstants<>+2240(SB), Y1, Y2
-	VMOVUPS      vectorConstants<>+64(SB), Y3
+	VMOVUPS      vectorConstants<>+2688(SB), Y3
 	VMAXPS       Y2, Y3, Y2
 	VMULPS       vectorConstants<>+128(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
@@ -884,19 +888,19 @@ behind1:
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       vectorConstants<>+704(SB), Y4, Y4
 	VCVTPS2DQ    Y3, Y3
-	VPADDD       vectorConstants<>+2688(SB), Y3, Y3
+	VPADDD       vectorConstants<>+2752(SB), Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VCMPPS       $0x03, Y1, Y1, Y2
 	VPADDD       Y3, Y4, Y4
-	VMULPS       vectorConstants<>+2752(SB), Y4, Y4
+	VMULPS       vectorConstants<>+2816(SB), Y4, Y4
 	VBLENDVPS    Y2, Y1, Y4, Y2
 	VADDPS       vectorConstants<>+2176(SB), Y2, Y3
 	VDIVPS       Y3, Y2, Y2
 	VMULPS       Y2, Y2, Y3
-	VMOVUPS      vectorConstants<>+2816(SB), Y4
-	VFMADD213PS  vectorConstants<>+2880(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+2880(SB), Y4
 	VFMADD213PS  vectorConstants<>+2944(SB), Y3, Y4
 	VFMADD213PS  vectorConstants<>+3008(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+3072(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y2, Y2, Y4
 	VADDPS       Y4, Y4, Y4
@@ -975,8 +979,8 @@ TEXT ·leakyAVX2(SB), NOSPLIT, $0-24
 loop2:
 	VMOVUPS   (CX)(BX*1), Y0
 	VMOVUPS   32(CX)(BX*1), Y1
-	VMULPS    vectorConstants<>+3072(SB), Y0, Y2
-	VMULPS    vectorConstants<>+3072(SB), Y1, Y3
+	VMULPS    vectorConstants<>+3136(SB), Y0, Y2
+	VMULPS    vectorConstants<>+3136(SB), Y1, Y3
 	VBLENDVPS Y0, Y2, Y0, Y0
 	VBLENDVPS Y1, Y3, Y1, Y1
 	VMOVUPS   Y0, (AX)(BX*1)
@@ -992,7 +996,7 @@ behind2:
 
 loop1:
 	VMOVUPS   (CX)(BX*1), Y0
-	VMULPS    vectorConstants<>+3072(SB), Y0, Y1
+	VMULPS    vectorConstants<>+3136(SB), Y0, Y1
 	VBLENDVPS Y0, Y1, Y0, Y0
 	VMOVUPS   Y0, (AX)(BX*1)
 	ADDQ      $0x00000020, BX
@@ -1007,7 +1011,7 @@ behind1:
 	NEGQ       DX
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
-	VMULPS     vectorConstants<>+3072(SB), Y1, Y2
+	VMULPS     vectorConstants<>+3136(SB), Y1, Y2
 	VBLENDVPS  Y1, Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*1)
 
@@ -1087,8 +1091,8 @@ loop2:
 	VMOVUPS   32(CX)(BX*1), Y1
 	VMOVUPS   (AX)(BX*1), Y2
 	VMOVUPS   32(AX)(BX*1), Y3
-	VMULPS    vectorConstants<>+3072(SB), Y2, Y4
-	VMULPS    vectorConstants<>+3072(SB), Y3, Y5
+	VMULPS    vectorConstants<>+3136(SB), Y2, Y4
+	VMULPS    vectorConstants<>+3136(SB), Y3, Y5
 	VCMPPS    $0x12, vectorConstants<>+1920(SB), Y0, Y0
 	VCMPPS    $0x12, vectorConstants<>+1920(SB), Y1, Y1
 	VBLENDVPS Y0, Y4, Y2, Y0
@@ -1109,7 +1113,7 @@ behind2:
 loop1:
 	VMOVUPS   (CX)(BX*1), Y0
 	VMOVUPS   (AX)(BX*1), Y1
-	VMULPS    vectorConstants<>+3072(SB), Y1, Y2
+	VMULPS    vectorConstants<>+3136(SB), Y1, Y2
 	VCMPPS    $0x12, vectorConstants<>+1920(SB), Y0, Y0
 	VBLENDVPS Y0, Y2, Y1, Y0
 	VMOVAPS   Y0, Y1
@@ -1127,7 +1131,7 @@ behind1:
 	VMOVUPS    (SI)(DX*4), Y0
 	VMASKMOVPS (CX)(BX*1), Y0, Y1
 	VMASKMOVPS (AX)(BX*1), Y0, Y2
-	VMULPS     vectorConstants<>+3072(SB), Y2, Y3
+	VMULPS     vectorConstants<>+3136(SB), Y2, Y3
 	VCMPPS     $0x12, vectorConstants<>+1920(SB), Y1, Y1
 	VBLENDVPS  Y1, Y3, Y2, Y1
 	VMOVAPS    Y1, Y2
@@ -1554,62 +1558,64 @@ loop2:
 	VMOVUPS      32(AX)(BX*1), Y3
 	VXORPS       vectorConstants<>+2240(SB), Y0, Y0
 	VXORPS       vectorConstants<>+2240(SB), Y1, Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y4
-	VMOVUPS      vectorConstants<>+0(SB), Y5
-	VMINPS       Y0, Y4, Y0
-	VMINPS       Y1, Y5, Y1
-	VMOVUPS      vectorConstants<>+64(SB), Y4
-	VMOVUPS      vectorConstants<>+64(SB), Y5
-	VMAXPS       Y0, Y4, Y0
-	VMAXPS       Y1, Y5, Y1
-	VMULPS       vectorConstants<>+128(SB), Y0, Y4
-	VMULPS       vectorConstants<>+128(SB), Y1, Y5
-	VROUNDPS     $0x08, Y4, Y4
-	VROUNDPS     $0x08, Y5, Y5
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y0, Y4
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y5
+	VANDPS       Y0, Y4, Y0
+	VANDPS       Y1, Y5, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y6
+	VMOVUPS      vectorConstants<>+64(SB), Y7
+	VMINPS       Y0, Y6, Y0
+	VMINPS       Y1, Y7, Y1
+	VMULPS       vectorConstants<>+128(SB), Y0, Y6
+	VMULPS       vectorConstants<>+128(SB), Y1, Y7
+	VROUNDPS     $0x08, Y6, Y6
+	VROUNDPS     $0x08, Y7, Y7
 	VMOVAPS      Y0, Y0
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y0
-	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y1
-	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y0
-	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y1
-	VMOVUPS      vectorConstants<>+320(SB), Y6
-	VMOVUPS      vectorConstants<>+320(SB), Y7
-	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y7
-	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y6
-	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y7
-	VMULPS       Y0, Y6, Y6
-	VMULPS       Y1, Y7, Y7
-	VFMADD213PS  Y0, Y0, Y6
-	VFMADD213PS  Y1, Y1, Y7
-	VADDPS       vectorConstants<>+704(SB), Y6, Y6
-	VADDPS       vectorConstants<>+704(SB), Y7, Y7
-	VCVTPS2DQ    Y4, Y0
-	VCVTPS2DQ    Y5, Y1
-	VPSRAD       $0x01, Y0, Y4
-	VPSRAD       $0x01, Y1, Y5
-	VPSUBD       Y4, Y0, Y0
-	VPSUBD       Y5, Y1, Y1
-	VPADDD       vectorConstants<>+768(SB), Y4, Y4
-	VPADDD       vectorConstants<>+768(SB), Y5, Y5
-	VPSLLD       $0x17, Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y4, Y6, Y6
-	VMULPS       Y5, Y7, Y7
+	VFNMADD231PS vectorConstants<>+192(SB), Y6, Y0
+	VFNMADD231PS vectorConstants<>+192(SB), Y7, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y6, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y7, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y8
+	VMOVUPS      vectorConstants<>+320(SB), Y9
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y8
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y9
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y8
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y9
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y8
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y9
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y8
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y9
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y8
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y9
+	VMULPS       Y0, Y8, Y8
+	VMULPS       Y1, Y9, Y9
+	VFMADD213PS  Y0, Y0, Y8
+	VFMADD213PS  Y1, Y1, Y9
+	VADDPS       vectorConstants<>+704(SB), Y8, Y8
+	VADDPS       vectorConstants<>+704(SB), Y9, Y9
+	VCVTPS2DQ    Y6, Y0
+	VCVTPS2DQ    Y7, Y1
+	VPSRAD       $0x01, Y0, Y6
+	VPSRAD       $0x01, Y1, Y7
+	VPSUBD       Y6, Y0, Y0
+	VPSUBD       Y7, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y6, Y6
+	VPADDD       vectorConstants<>+768(SB), Y7, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y6, Y8, Y8
+	VMULPS       Y7, Y9, Y9
 	VPADDD       vectorConstants<>+768(SB), Y0, Y0
 	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y0, Y0
 	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y0, Y6, Y6
-	VMULPS       Y1, Y7, Y7
-	VMULPS       Y6, Y2, Y2
-	VMULPS       Y7, Y3, Y3
+	VMULPS       Y0, Y8, Y8
+	VMULPS       Y1, Y9, Y9
+	VANDPS       Y8, Y4, Y0
+	VANDPS       Y9, Y5, Y1
+	VMULPS       Y0, Y2, Y2
+	VMULPS       Y1, Y3, Y3
 	VMOVUPS      Y2, (AX)(BX*1)
 	VMOVUPS      Y3, 32(AX)(BX*1)
 	ADDQ         $0x00000040, BX
@@ -1625,34 +1631,35 @@ loop1:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      (AX)(BX*1), Y1
 	VXORPS       vectorConstants<>+2240(SB), Y0, Y0
-	VMOVUPS      vectorConstants<>+0(SB), Y2
-	VMINPS       Y0, Y2, Y0
-	VMOVUPS      vectorConstants<>+64(SB), Y2
-	VMAXPS       Y0, Y2, Y0
-	VMULPS       vectorConstants<>+128(SB), Y0, Y2
-	VROUNDPS     $0x08, Y2, Y2
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y0, Y2
+	VANDPS       Y0, Y2, Y0
+	VMOVUPS      vectorConstants<>+64(SB), Y3
+	VMINPS       Y0, Y3, Y0
+	VMULPS       vectorConstants<>+128(SB), Y0, Y3
+	VROUNDPS     $0x08, Y3, Y3
 	VMOVAPS      Y0, Y0
-	VFNMADD231PS vectorConstants<>+192(SB), Y2, Y0
-	VFNMADD231PS vectorConstants<>+256(SB), Y2, Y0
-	VMOVUPS      vectorConstants<>+320(SB), Y3
-	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y3
-	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y3
-	VMULPS       Y0, Y3, Y3
-	VFMADD213PS  Y0, Y0, Y3
-	VADDPS       vectorConstants<>+704(SB), Y3, Y3
-	VCVTPS2DQ    Y2, Y0
-	VPSRAD       $0x01, Y0, Y2
-	VPSUBD       Y2, Y0, Y0
-	VPADDD       vectorConstants<>+768(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y0
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y0
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y0, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y0, Y4
+	VMULPS       Y0, Y4, Y4
+	VFMADD213PS  Y0, Y0, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
+	VCVTPS2DQ    Y3, Y0
+	VPSRAD       $0x01, Y0, Y3
+	VPSUBD       Y3, Y0, Y0
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y4
 	VPADDD       vectorConstants<>+768(SB), Y0, Y0
 	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y3, Y3
-	VMULPS       Y3, Y1, Y1
+	VMULPS       Y0, Y4, Y4
+	VANDPS       Y4, Y2, Y0
+	VMULPS       Y0, Y1, Y1
 	VMOVUPS      Y1, (AX)(BX*1)
 	ADDQ         $0x00000020, BX
 	SUBQ         $0x08, DX
@@ -1668,34 +1675,35 @@ behind1:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (AX)(BX*1), Y0, Y2
 	VXORPS       vectorConstants<>+2240(SB), Y1, Y1
-	VMOVUPS      vectorConstants<>+0(SB), Y3
-	VMINPS       Y1, Y3, Y1
-	VMOVUPS      vectorConstants<>+64(SB), Y3
-	VMAXPS       Y1, Y3, Y1
-	VMULPS       vectorConstants<>+128(SB), Y1, Y3
-	VROUNDPS     $0x08, Y3, Y3
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y3
+	VANDPS       Y1, Y3, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y4
+	VMINPS       Y1, Y4, Y1
+	VMULPS       vectorConstants<>+128(SB), Y1, Y4
+	VROUNDPS     $0x08, Y4, Y4
 	VMOVAPS      Y1, Y1
-	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
-	VMOVUPS      vectorConstants<>+320(SB), Y4
-	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y4
-	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y4
-	VMULPS       Y1, Y4, Y4
-	VFMADD213PS  Y1, Y1, Y4
-	VADDPS       vectorConstants<>+704(SB), Y4, Y4
-	VCVTPS2DQ    Y3, Y1
-	VPSRAD       $0x01, Y1, Y3
-	VPSUBD       Y3, Y1, Y1
-	VPADDD       vectorConstants<>+768(SB), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y4, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y4, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y5
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y5
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y5
+	VMULPS       Y1, Y5, Y5
+	VFMADD213PS  Y1, Y1, Y5
+	VADDPS       vectorConstants<>+704(SB), Y5, Y5
+	VCVTPS2DQ    Y4, Y1
+	VPSRAD       $0x01, Y1, Y4
+	VPSUBD       Y4, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y5
 	VPADDD       vectorConstants<>+768(SB), Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
-	VMULPS       Y1, Y4, Y4
-	VMULPS       Y4, Y2, Y2
+	VMULPS       Y1, Y5, Y5
+	VANDPS       Y5, Y3, Y1
+	VMULPS       Y1, Y2, Y2
 	VMASKMOVPS   Y2, Y0, (AX)(BX*1)
 
 end:
@@ -1805,6 +1813,155 @@ behind1:
 	VMASKMOVPS (DX)(SI*1), Y0, Y2
 	VSUBPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func largerAVX2(n int, dst *float32, a *float32, b *float32)
+// Requires: AVX
+TEXT ·largerAVX2(SB), NOSPLIT, $0-32
+	MOVQ dst+8(FP), AX
+	MOVQ a+16(FP), CX
+	MOVQ b+24(FP), DX
+	MOVQ n+0(FP), BX
+	XORQ SI, SI
+	SUBQ $0x10, BX
+	JL   behind2
+
+loop2:
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   32(CX)(SI*1), Y1
+	VMOVUPS   (DX)(SI*1), Y2
+	VMOVUPS   32(DX)(SI*1), Y3
+	VCMPPS    $0x1e, Y0, Y2, Y4
+	VCMPPS    $0x1e, Y1, Y3, Y5
+	VBLENDVPS Y4, Y2, Y0, Y0
+	VBLENDVPS Y5, Y3, Y1, Y1
+	VCMPPS    $0x03, Y2, Y2, Y4
+	VCMPPS    $0x03, Y3, Y3, Y5
+	VBLENDVPS Y4, Y2, Y0, Y0
+	VBLENDVPS Y5, Y3, Y1, Y1
+	VMOVAPS   Y0, Y0
+	VMOVAPS   Y1, Y1
+	VMOVUPS   Y0, (AX)(SI*1)
+	VMOVUPS   Y1, 32(AX)(SI*1)
+	ADDQ      $0x00000040, SI
+	SUBQ      $0x10, BX
+	JGE       loop2
+
+behind2:
+	ADDQ $0x10, BX
+	SUBQ $0x08, BX
+	JL   behind1
+
+loop1:
+	VMOVUPS   (CX)(SI*1), Y0
+	VMOVUPS   (DX)(SI*1), Y1
+	VCMPPS    $0x1e, Y0, Y1, Y2
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VCMPPS    $0x03, Y1, Y1, Y2
+	VBLENDVPS Y2, Y1, Y0, Y0
+	VMOVAPS   Y0, Y0
+	VMOVUPS   Y0, (AX)(SI*1)
+	ADDQ      $0x00000020, SI
+	SUBQ      $0x08, BX
+	JGE       loop1
+
+behind1:
+	ADDQ       $0x08, BX
+	TESTQ      BX, BX
+	JZ         end
+	LEAQ       tailMask<>+32(SB), DI
+	NEGQ       BX
+	VMOVUPS    (DI)(BX*4), Y0
+	VMASKMOVPS (CX)(SI*1), Y0, Y1
+	VMASKMOVPS (DX)(SI*1), Y0, Y2
+	VCMPPS     $0x1e, Y1, Y2, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VCMPPS     $0x03, Y2, Y2, Y3
+	VBLENDVPS  Y3, Y2, Y1, Y1
+	VMOVAPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*1)
+
+end:
+	VZEROUPPER
+	RET
+
+// func giveEqualAVX2(n int, dx *float32, d *float32, x *float32, y *float32)
+// Requires: AVX
+TEXT ·giveEqualAVX2(SB), NOSPLIT, $0-40
+	MOVQ dx+8(FP), AX
+	MOVQ d+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ y+32(FP), BX
+	MOVQ n+0(FP), SI
+	XORQ DI, DI
+	SUBQ $0x10, SI
+	JL   behind2
+
+loop2:
+	VMOVUPS (CX)(DI*1), Y0
+	VMOVUPS 32(CX)(DI*1), Y1
+	VMOVUPS (DX)(DI*1), Y2
+	VMOVUPS 32(DX)(DI*1), Y3
+	VMOVUPS (BX)(DI*1), Y4
+	VMOVUPS 32(BX)(DI*1), Y5
+	VCMPPS  $0x00, Y4, Y2, Y2
+	VCMPPS  $0x00, Y5, Y3, Y3
+	VANDPS  Y0, Y2, Y2
+	VANDPS  Y1, Y3, Y3
+	VMOVUPS (AX)(DI*1), Y4
+	VMOVUPS 32(AX)(DI*1), Y5
+	VADDPS  Y4, Y2, Y4
+	VADDPS  Y5, Y3, Y5
+	VMOVUPS Y4, (AX)(DI*1)
+	VMOVUPS Y5, 32(AX)(DI*1)
+	VXORPS  Y2, Y0, Y0
+	VXORPS  Y3, Y1, Y1
+	VMOVUPS Y0, (CX)(DI*1)
+	VMOVUPS Y1, 32(CX)(DI*1)
+	ADDQ    $0x00000040, DI
+	SUBQ    $0x10, SI
+	JGE     loop2
+
+behind2:
+	ADDQ $0x10, SI
+	SUBQ $0x08, SI
+	JL   behind1
+
+loop1:
+	VMOVUPS (CX)(DI*1), Y0
+	VMOVUPS (DX)(DI*1), Y1
+	VMOVUPS (BX)(DI*1), Y2
+	VCMPPS  $0x00, Y2, Y1, Y1
+	VANDPS  Y0, Y1, Y1
+	VMOVUPS (AX)(DI*1), Y2
+	VADDPS  Y2, Y1, Y2
+	VMOVUPS Y2, (AX)(DI*1)
+	VXORPS  Y1, Y0, Y0
+	VMOVUPS Y0, (CX)(DI*1)
+	ADDQ    $0x00000020, DI
+	SUBQ    $0x08, SI
+	JGE     loop1
+
+behind1:
+	ADDQ       $0x08, SI
+	TESTQ      SI, SI
+	JZ         end
+	LEAQ       tailMask<>+32(SB), R8
+	NEGQ       SI
+	VMOVUPS    (R8)(SI*4), Y0
+	VMASKMOVPS (CX)(DI*1), Y0, Y1
+	VMASKMOVPS (DX)(DI*1), Y0, Y2
+	VMASKMOVPS (BX)(DI*1), Y0, Y3
+	VCMPPS     $0x00, Y3, Y2, Y2
+	VANDPS     Y1, Y2, Y2
+	VMASKMOVPS (AX)(DI*1), Y0, Y3
+	VADDPS     Y3, Y2, Y3
+	VMASKMOVPS Y3, Y0, (AX)(DI*1)
+	VXORPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(DI*1)
 
 end:
 	VZEROUPPER
@@ -2049,34 +2206,34 @@ TEXT ·cosSinAVX2(SB), NOSPLIT, $0-36
 loop2:
 	VMOVUPS      (DX)(SI*1), Y1
 	VMOVUPS      32(DX)(SI*1), Y2
-	VMULPS       vectorConstants<>+3136(SB), Y1, Y3
-	VMULPS       vectorConstants<>+3136(SB), Y2, Y4
+	VMULPS       vectorConstants<>+3200(SB), Y1, Y3
+	VMULPS       vectorConstants<>+3200(SB), Y2, Y4
 	VROUNDPS     $0x08, Y3, Y3
 	VROUNDPS     $0x08, Y4, Y4
-	VFNMADD231PS vectorConstants<>+3200(SB), Y3, Y1
-	VFNMADD231PS vectorConstants<>+3200(SB), Y4, Y2
 	VFNMADD231PS vectorConstants<>+3264(SB), Y3, Y1
 	VFNMADD231PS vectorConstants<>+3264(SB), Y4, Y2
 	VFNMADD231PS vectorConstants<>+3328(SB), Y3, Y1
 	VFNMADD231PS vectorConstants<>+3328(SB), Y4, Y2
+	VFNMADD231PS vectorConstants<>+3392(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+3392(SB), Y4, Y2
 	VMULPS       Y1, Y1, Y5
 	VMULPS       Y2, Y2, Y6
-	VMOVUPS      vectorConstants<>+3392(SB), Y7
-	VMOVUPS      vectorConstants<>+3392(SB), Y8
-	VFMADD213PS  vectorConstants<>+3456(SB), Y5, Y7
-	VFMADD213PS  vectorConstants<>+3456(SB), Y6, Y8
+	VMOVUPS      vectorConstants<>+3456(SB), Y7
+	VMOVUPS      vectorConstants<>+3456(SB), Y8
 	VFMADD213PS  vectorConstants<>+3520(SB), Y5, Y7
 	VFMADD213PS  vectorConstants<>+3520(SB), Y6, Y8
+	VFMADD213PS  vectorConstants<>+3584(SB), Y5, Y7
+	VFMADD213PS  vectorConstants<>+3584(SB), Y6, Y8
 	VMULPS       Y5, Y7, Y7
 	VMULPS       Y6, Y8, Y8
 	VFMADD213PS  Y1, Y1, Y7
 	VFMADD213PS  Y2, Y2, Y8
-	VMOVUPS      vectorConstants<>+3584(SB), Y1
-	VMOVUPS      vectorConstants<>+3584(SB), Y2
-	VFMADD213PS  vectorConstants<>+3648(SB), Y5, Y1
-	VFMADD213PS  vectorConstants<>+3648(SB), Y6, Y2
+	VMOVUPS      vectorConstants<>+3648(SB), Y1
+	VMOVUPS      vectorConstants<>+3648(SB), Y2
 	VFMADD213PS  vectorConstants<>+3712(SB), Y5, Y1
 	VFMADD213PS  vectorConstants<>+3712(SB), Y6, Y2
+	VFMADD213PS  vectorConstants<>+3776(SB), Y5, Y1
+	VFMADD213PS  vectorConstants<>+3776(SB), Y6, Y2
 	VMULPS       Y5, Y1, Y1
 	VMULPS       Y6, Y2, Y2
 	VMULPS       Y5, Y1, Y1
@@ -2103,8 +2260,8 @@ loop2:
 	VANDPS       vectorConstants<>+2240(SB), Y6, Y6
 	VXORPS       Y5, Y9, Y9
 	VXORPS       Y6, Y10, Y10
-	VPADDD       vectorConstants<>+3776(SB), Y3, Y3
-	VPADDD       vectorConstants<>+3776(SB), Y4, Y4
+	VPADDD       vectorConstants<>+3840(SB), Y3, Y3
+	VPADDD       vectorConstants<>+3840(SB), Y4, Y4
 	VPSLLD       $0x1e, Y3, Y3
 	VPSLLD       $0x1e, Y4, Y4
 	VANDPS       vectorConstants<>+2240(SB), Y3, Y3
@@ -2126,20 +2283,20 @@ behind2:
 
 loop1:
 	VMOVUPS      (DX)(SI*1), Y1
-	VMULPS       vectorConstants<>+3136(SB), Y1, Y2
+	VMULPS       vectorConstants<>+3200(SB), Y1, Y2
 	VROUNDPS     $0x08, Y2, Y2
-	VFNMADD231PS vectorConstants<>+3200(SB), Y2, Y1
 	VFNMADD231PS vectorConstants<>+3264(SB), Y2, Y1
 	VFNMADD231PS vectorConstants<>+3328(SB), Y2, Y1
+	VFNMADD231PS vectorConstants<>+3392(SB), Y2, Y1
 	VMULPS       Y1, Y1, Y3
-	VMOVUPS      vectorConstants<>+3392(SB), Y4
-	VFMADD213PS  vectorConstants<>+3456(SB), Y3, Y4
+	VMOVUPS      vectorConstants<>+3456(SB), Y4
 	VFMADD213PS  vectorConstants<>+3520(SB), Y3, Y4
+	VFMADD213PS  vectorConstants<>+3584(SB), Y3, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD213PS  Y1, Y1, Y4
-	VMOVUPS      vectorConstants<>+3584(SB), Y1
-	VFMADD213PS  vectorConstants<>+3648(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+3648(SB), Y1
 	VFMADD213PS  vectorConstants<>+3712(SB), Y3, Y1
+	VFMADD213PS  vectorConstants<>+3776(SB), Y3, Y1
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y3, Y1, Y1
 	VFNMADD231PS vectorConstants<>+640(SB), Y3, Y1
@@ -2153,7 +2310,7 @@ loop1:
 	VPSLLD       $0x1e, Y2, Y3
 	VANDPS       vectorConstants<>+2240(SB), Y3, Y3
 	VXORPS       Y3, Y5, Y5
-	VPADDD       vectorConstants<>+3776(SB), Y2, Y2
+	VPADDD       vectorConstants<>+3840(SB), Y2, Y2
 	VPSLLD       $0x1e, Y2, Y2
 	VANDPS       vectorConstants<>+2240(SB), Y2, Y2
 	VXORPS       Y2, Y1, Y1
@@ -2171,20 +2328,20 @@ behind1:
 	NEGQ         BX
 	VMOVUPS      (DI)(BX*4), Y1
 	VMASKMOVPS   (DX)(SI*1), Y1, Y2
-	VMULPS       vectorConstants<>+3136(SB), Y2, Y3
+	VMULPS       vectorConstants<>+3200(SB), Y2, Y3
 	VROUNDPS     $0x08, Y3, Y3
-	VFNMADD231PS vectorConstants<>+3200(SB), Y3, Y2
 	VFNMADD231PS vectorConstants<>+3264(SB), Y3, Y2
 	VFNMADD231PS vectorConstants<>+3328(SB), Y3, Y2
+	VFNMADD231PS vectorConstants<>+3392(SB), Y3, Y2
 	VMULPS       Y2, Y2, Y4
-	VMOVUPS      vectorConstants<>+3392(SB), Y5
-	VFMADD213PS  vectorConstants<>+3456(SB), Y4, Y5
+	VMOVUPS      vectorConstants<>+3456(SB), Y5
 	VFMADD213PS  vectorConstants<>+3520(SB), Y4, Y5
+	VFMADD213PS  vectorConstants<>+3584(SB), Y4, Y5
 	VMULPS       Y4, Y5, Y5
 	VFMADD213PS  Y2, Y2, Y5
-	VMOVUPS      vectorConstants<>+3584(SB), Y2
-	VFMADD213PS  vectorConstants<>+3648(SB), Y4, Y2
+	VMOVUPS      vectorConstants<>+3648(SB), Y2
 	VFMADD213PS  vectorConstants<>+3712(SB), Y4, Y2
+	VFMADD213PS  vectorConstants<>+3776(SB), Y4, Y2
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y4, Y2, Y2
 	VFNMADD231PS vectorConstants<>+640(SB), Y4, Y2
@@ -2198,7 +2355,7 @@ behind1:
 	VPSLLD       $0x1e, Y3, Y0
 	VANDPS       vectorConstants<>+2240(SB), Y0, Y0
 	VXORPS       Y0, Y6, Y6
-	VPADDD       vectorConstants<>+3776(SB), Y3, Y3
+	VPADDD       vectorConstants<>+3840(SB), Y3, Y3
 	VPSLLD       $0x1e, Y3, Y3
 	VANDPS       vectorConstants<>+2240(SB), Y3, Y3
 	VXORPS       Y3, Y2, Y2
@@ -2224,8 +2381,8 @@ loop2:
 	VMOVUPS 32(AX)(DX*1), Y2
 	VANDPS  vectorConstants<>+2048(SB), Y1, Y1
 	VANDPS  vectorConstants<>+2048(SB), Y2, Y2
-	VCMPPS  $0x16, vectorConstants<>+3840(SB), Y1, Y1
-	VCMPPS  $0x16, vectorConstants<>+3840(SB), Y2, Y2
+	VCMPPS  $0x16, vectorConstants<>+3904(SB), Y1, Y1
+	VCMPPS  $0x16, vectorConstants<>+3904(SB), Y2, Y2
 	VORPS   Y1, Y0, Y0
 	VORPS   Y2, Y0, Y0
 	ADDQ    $0x00000040, DX
@@ -2240,7 +2397,7 @@ behind2:
 loop1:
 	VMOVUPS (AX)(DX*1), Y1
 	VANDPS  vectorConstants<>+2048(SB), Y1, Y1
-	VCMPPS  $0x16, vectorConstants<>+3840(SB), Y1, Y1
+	VCMPPS  $0x16, vectorConstants<>+3904(SB), Y1, Y1
 	VORPS   Y1, Y0, Y0
 	ADDQ    $0x00000020, DX
 	SUBQ    $0x08, CX
@@ -2255,7 +2412,7 @@ behind1:
 	VMOVUPS    (BX)(CX*4), Y1
 	VMASKMOVPS (AX)(DX*1), Y1, Y1
 	VANDPS     vectorConstants<>+2048(SB), Y1, Y1
-	VCMPPS     $0x16, vectorConstants<>+3840(SB), Y1, Y1
+	VCMPPS     $0x16, vectorConstants<>+3904(SB), Y1, Y1
 	VORPS      Y1, Y0, Y0
 
 end:
@@ -3013,8 +3170,8 @@ loop2:
 	VANDPS  vectorConstants<>+2048(SB), Y2, Y6
 	VCMPPS  $0x12, Y5, Y3, Y3
 	VCMPPS  $0x12, Y6, Y4, Y4
-	VORPS   vectorConstants<>+3776(SB), Y1, Y1
-	VORPS   vectorConstants<>+3776(SB), Y2, Y2
+	VORPS   vectorConstants<>+3840(SB), Y1, Y1
+	VORPS   vectorConstants<>+3840(SB), Y2, Y2
 	VANDPS  Y3, Y1, Y1
 	VANDPS  Y4, Y2, Y2
 	VMOVUPS Y1, (AX)(BX*1)
@@ -3034,7 +3191,7 @@ loop1:
 	VMOVUPS vectorConstants<>+832(SB), Y2
 	VANDPS  vectorConstants<>+2048(SB), Y1, Y3
 	VCMPPS  $0x12, Y3, Y2, Y2
-	VORPS   vectorConstants<>+3776(SB), Y1, Y1
+	VORPS   vectorConstants<>+3840(SB), Y1, Y1
 	VANDPS  Y2, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*1)
 	ADDQ    $0x00000020, BX
@@ -3053,11 +3210,577 @@ behind1:
 	VMOVUPS    vectorConstants<>+832(SB), Y2
 	VANDPS     vectorConstants<>+2048(SB), Y0, Y3
 	VCMPPS     $0x12, Y3, Y2, Y2
-	VORPS      vectorConstants<>+3776(SB), Y0, Y0
+	VORPS      vectorConstants<>+3840(SB), Y0, Y0
 	VANDPS     Y2, Y0, Y0
 	VMASKMOVPS Y0, Y1, (AX)(BX*1)
 
 end:
+	VZEROUPPER
+	RET
+
+// func softmaxRowsAVX2(rows int, n int, x *float32, stride int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softmaxRowsAVX2(SB), NOSPLIT, $0-32
+	MOVQ    x+16(FP), AX
+	MOVQ    stride+24(FP), CX
+	MOVQ    rows+0(FP), DX
+	MOVQ    n+8(FP), BX
+	MOVQ    BX, SI
+	ANDQ    $-8, SI
+	SUBQ    SI, BX
+	SHLQ    $0x02, SI
+	MOVQ    BX, DI
+	LEAQ    tailMask<>+32(SB), R8
+	NEGQ    DI
+	VMOVUPS (R8)(DI*4), Y0
+
+row:
+	VBROADCASTSS (AX), Y1
+	XORQ         DI, DI
+	TESTQ        SI, SI
+	JZ           rest_b
+
+vectors_b:
+	VMOVUPS (AX)(DI*1), Y2
+	VMAXPS  Y2, Y1, Y1
+	ADDQ    $0x20, DI
+	CMPQ    DI, SI
+	JNE     vectors_b
+
+rest_b:
+	TESTQ      BX, BX
+	JZ         done_b
+	VMASKMOVPS (AX)(DI*1), Y0, Y2
+	VBLENDVPS  Y0, Y2, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+
+done_b:
+	VPERM2F128 $0x01, Y1, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+	VPERMILPS  $0x4e, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+	VPERMILPS  $0xb1, Y1, Y2
+	VMAXPS     Y2, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	XORQ       DI, DI
+	TESTQ      SI, SI
+	JZ         rest_c
+
+vectors_c:
+	VMOVUPS      (AX)(DI*1), Y4
+	VSUBPS       Y1, Y4, Y4
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y4, Y5
+	VANDPS       Y4, Y5, Y4
+	VMOVUPS      vectorConstants<>+64(SB), Y6
+	VMINPS       Y4, Y6, Y4
+	VMULPS       vectorConstants<>+128(SB), Y4, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VMOVAPS      Y4, Y4
+	VFNMADD231PS vectorConstants<>+192(SB), Y6, Y4
+	VFNMADD231PS vectorConstants<>+256(SB), Y6, Y4
+	VMOVUPS      vectorConstants<>+320(SB), Y7
+	VFMADD213PS  vectorConstants<>+384(SB), Y4, Y7
+	VFMADD213PS  vectorConstants<>+448(SB), Y4, Y7
+	VFMADD213PS  vectorConstants<>+512(SB), Y4, Y7
+	VFMADD213PS  vectorConstants<>+576(SB), Y4, Y7
+	VFMADD213PS  vectorConstants<>+640(SB), Y4, Y7
+	VMULPS       Y4, Y7, Y7
+	VFMADD213PS  Y4, Y4, Y7
+	VADDPS       vectorConstants<>+704(SB), Y7, Y7
+	VCVTPS2DQ    Y6, Y4
+	VPSRAD       $0x01, Y4, Y6
+	VPSUBD       Y6, Y4, Y4
+	VPADDD       vectorConstants<>+768(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPADDD       vectorConstants<>+768(SB), Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y7, Y7
+	VANDPS       Y7, Y5, Y4
+	VMOVUPS      Y4, (AX)(DI*1)
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	ADDQ         $0x20, DI
+	CMPQ         DI, SI
+	JNE          vectors_c
+
+rest_c:
+	TESTQ        BX, BX
+	JZ           done_c
+	VMASKMOVPS   (AX)(DI*1), Y0, Y4
+	VSUBPS       Y1, Y4, Y1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y4
+	VANDPS       Y1, Y4, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y5
+	VMINPS       Y1, Y5, Y1
+	VMULPS       vectorConstants<>+128(SB), Y1, Y5
+	VROUNDPS     $0x08, Y5, Y5
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS vectorConstants<>+192(SB), Y5, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y5, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y6
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y6
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y6
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y6
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y6
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y6
+	VMULPS       Y1, Y6, Y6
+	VFMADD213PS  Y1, Y1, Y6
+	VADDPS       vectorConstants<>+704(SB), Y6, Y6
+	VCVTPS2DQ    Y5, Y1
+	VPSRAD       $0x01, Y1, Y5
+	VPSUBD       Y5, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y6, Y6
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y6, Y6
+	VANDPS       Y6, Y4, Y1
+	VANDPS       Y0, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(DI*1)
+	VEXTRACTF128 $0x01, Y1, X4
+	VCVTPS2PD    X1, Y1
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y1, Y2, Y2
+	VADDPD       Y4, Y3, Y3
+
+done_c:
+	VADDPD       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPD       X1, X2, X2
+	VPERMILPD    $0x01, X2, X1
+	VADDSD       X1, X2, X2
+	MOVQ         $0x3ff0000000000000, DI
+	VMOVQ        DI, X1
+	VDIVSD       X2, X1, X2
+	VCVTSD2SS    X2, X2, X2
+	VBROADCASTSS X2, Y1
+	XORQ         DI, DI
+	TESTQ        SI, SI
+	JZ           rest_d
+
+vectors_d:
+	VMOVUPS (AX)(DI*1), Y2
+	VMULPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(DI*1)
+	ADDQ    $0x20, DI
+	CMPQ    DI, SI
+	JNE     vectors_d
+
+rest_d:
+	TESTQ      BX, BX
+	JZ         done_d
+	VMASKMOVPS (AX)(DI*1), Y0, Y2
+	VMULPS     Y1, Y2, Y1
+	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+
+done_d:
+	ADDQ CX, AX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softmaxRowsGradientAVX2(SB), NOSPLIT, $0-32
+	MOVQ    p+16(FP), AX
+	MOVQ    d+24(FP), CX
+	MOVQ    rows+0(FP), DX
+	MOVQ    n+8(FP), BX
+	MOVQ    BX, SI
+	ANDQ    $-8, SI
+	MOVQ    BX, DI
+	SUBQ    SI, DI
+	SHLQ    $0x02, SI
+	MOVQ    DI, R8
+	LEAQ    tailMask<>+32(SB), R9
+	NEGQ    R8
+	VMOVUPS (R9)(R8*4), Y0
+	SHLQ    $0x02, BX
+
+row:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	XORQ   R8, R8
+	TESTQ  SI, SI
+	JZ     rest_b
+
+vectors_b:
+	VCVTPS2PD   (AX)(R8*1), Y3
+	VCVTPS2PD   16(AX)(R8*1), Y4
+	VCVTPS2PD   (CX)(R8*1), Y5
+	VCVTPS2PD   16(CX)(R8*1), Y6
+	VFMADD231PD Y3, Y5, Y1
+	VFMADD231PD Y4, Y6, Y2
+	ADDQ        $0x20, R8
+	CMPQ        R8, SI
+	JNE         vectors_b
+
+rest_b:
+	TESTQ        DI, DI
+	JZ           done_b
+	VMASKMOVPS   (AX)(R8*1), Y0, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X4, Y4
+	VMASKMOVPS   (CX)(R8*1), Y0, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VFMADD231PD  Y3, Y5, Y1
+	VFMADD231PD  Y4, Y6, Y2
+
+done_b:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VCVTSD2SS    X1, X1, X1
+	VBROADCASTSS X1, Y1
+	XORQ         R8, R8
+	TESTQ        SI, SI
+	JZ           rest_c
+
+vectors_c:
+	VMOVUPS (CX)(R8*1), Y2
+	VSUBPS  Y1, Y2, Y2
+	VMOVUPS (AX)(R8*1), Y3
+	VMULPS  Y3, Y2, Y2
+	VMOVUPS Y2, (CX)(R8*1)
+	ADDQ    $0x20, R8
+	CMPQ    R8, SI
+	JNE     vectors_c
+
+rest_c:
+	TESTQ      DI, DI
+	JZ         done_c
+	VMASKMOVPS (CX)(R8*1), Y0, Y2
+	VSUBPS     Y1, Y2, Y1
+	VMASKMOVPS (AX)(R8*1), Y0, Y2
+	VMULPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (CX)(R8*1)
+
+done_c:
+	ADDQ BX, AX
+	ADDQ BX, CX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func standardizeAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, dst *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·standardizeAVX2(SB), NOSPLIT, $0-56
+	MOVQ    src+40(FP), AX
+	MOVQ    dst+48(FP), CX
+	MOVQ    rows+0(FP), DX
+	MOVQ    n+8(FP), BX
+	MOVQ    BX, SI
+	ANDQ    $-8, SI
+	MOVQ    BX, DI
+	SUBQ    SI, DI
+	SHLQ    $0x02, SI
+	MOVQ    DI, R8
+	LEAQ    tailMask<>+32(SB), R9
+	NEGQ    R8
+	VMOVUPS (R9)(R8*4), Y0
+	SHLQ    $0x02, BX
+
+row:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   R8, R8
+	TESTQ  SI, SI
+	JZ     rest_b
+
+vectors_b:
+	VCVTPS2PD   (AX)(R8*1), Y5
+	VCVTPS2PD   16(AX)(R8*1), Y6
+	VADDPD      Y5, Y1, Y1
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y5, Y5, Y3
+	VFMADD231PD Y6, Y6, Y4
+	ADDQ        $0x20, R8
+	CMPQ        R8, SI
+	JNE         vectors_b
+
+rest_b:
+	TESTQ        DI, DI
+	JZ           done_b
+	VMASKMOVPS   (AX)(R8*1), Y0, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VFMADD231PD  Y5, Y5, Y3
+	VFMADD231PD  Y6, Y6, Y4
+
+done_b:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDSD       X2, X3, X3
+	VMULSD       centre+24(FP), X1, X1
+	VMULSD       inverse+16(FP), X3, X3
+	VMULSD       X1, X1, X2
+	VSUBSD       X2, X3, X3
+	VXORPD       X2, X2, X2
+	VMAXSD       X3, X2, X3
+	VADDSD       eps+32(FP), X3, X3
+	VSQRTSD      X3, X3, X3
+	MOVQ         $0x3ff0000000000000, R8
+	VMOVQ        R8, X2
+	VDIVSD       X3, X2, X3
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD X3, Y2
+	XORQ         R8, R8
+	TESTQ        SI, SI
+	JZ           rest_c
+
+vectors_c:
+	VCVTPS2PD   (AX)(R8*1), Y3
+	VCVTPS2PD   16(AX)(R8*1), Y4
+	VSUBPD      Y1, Y3, Y3
+	VMULPD      Y2, Y3, Y3
+	VSUBPD      Y1, Y4, Y4
+	VMULPD      Y2, Y4, Y4
+	VCVTPD2PSY  Y3, X7
+	VCVTPD2PSY  Y4, X3
+	VINSERTF128 $0x01, X3, Y7, Y7
+	VMOVUPS     Y7, (CX)(R8*1)
+	ADDQ        $0x20, R8
+	CMPQ        R8, SI
+	JNE         vectors_c
+
+rest_c:
+	TESTQ        DI, DI
+	JZ           done_c
+	VMASKMOVPS   (AX)(R8*1), Y0, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VCVTPS2PD    X3, Y3
+	VCVTPS2PD    X4, Y4
+	VSUBPD       Y1, Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VSUBPD       Y1, Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VCVTPD2PSY   Y3, X8
+	VCVTPD2PSY   Y4, X1
+	VINSERTF128  $0x01, X1, Y8, Y8
+	VMASKMOVPS   Y8, Y0, (CX)(R8*1)
+
+done_c:
+	ADDQ BX, AX
+	ADDQ BX, CX
+	DECQ DX
+	JNZ  row
+	VZEROUPPER
+	RET
+
+// func standardizeGradientAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, y *float32, dy *float32, dx *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·standardizeGradientAVX2(SB), NOSPLIT, $0-72
+	MOVQ    src+40(FP), AX
+	MOVQ    y+48(FP), CX
+	MOVQ    dy+56(FP), DX
+	MOVQ    dx+64(FP), BX
+	MOVQ    rows+0(FP), SI
+	MOVQ    n+8(FP), DI
+	MOVQ    DI, R8
+	ANDQ    $-8, R8
+	MOVQ    DI, R9
+	SUBQ    R8, R9
+	SHLQ    $0x02, R8
+	MOVQ    R9, R10
+	LEAQ    tailMask<>+32(SB), R11
+	NEGQ    R10
+	VMOVUPS (R11)(R10*4), Y0
+	SHLQ    $0x02, DI
+
+row:
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	XORQ   R10, R10
+	TESTQ  R8, R8
+	JZ     rest_b
+
+vectors_b:
+	VCVTPS2PD   (AX)(R10*1), Y5
+	VCVTPS2PD   16(AX)(R10*1), Y6
+	VADDPD      Y5, Y1, Y1
+	VADDPD      Y6, Y2, Y2
+	VFMADD231PD Y5, Y5, Y3
+	VFMADD231PD Y6, Y6, Y4
+	ADDQ        $0x20, R10
+	CMPQ        R10, R8
+	JNE         vectors_b
+
+rest_b:
+	TESTQ        R9, R9
+	JZ           done_b
+	VMASKMOVPS   (AX)(R10*1), Y0, Y5
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y5, Y1, Y1
+	VADDPD       Y6, Y2, Y2
+	VFMADD231PD  Y5, Y5, Y3
+	VFMADD231PD  Y6, Y6, Y4
+
+done_b:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDSD       X2, X3, X3
+	VMULSD       centre+24(FP), X1, X1
+	VMULSD       inverse+16(FP), X3, X3
+	VMULSD       X1, X1, X1
+	VSUBSD       X1, X3, X3
+	VXORPD       X1, X1, X1
+	VMAXSD       X3, X1, X3
+	VADDSD       eps+32(FP), X3, X3
+	VSQRTSD      X3, X3, X3
+	MOVQ         $0x3ff0000000000000, R10
+	VMOVQ        R10, X1
+	VDIVSD       X3, X1, X3
+	VXORPD       Y1, Y1, Y1
+	VXORPD       Y2, Y2, Y2
+	VXORPD       Y4, Y4, Y4
+	VXORPD       Y5, Y5, Y5
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JZ           rest_c
+
+vectors_c:
+	VCVTPS2PD   (DX)(R10*1), Y6
+	VCVTPS2PD   16(DX)(R10*1), Y9
+	VADDPD      Y6, Y1, Y1
+	VADDPD      Y9, Y2, Y2
+	VCVTPS2PD   (CX)(R10*1), Y10
+	VCVTPS2PD   16(CX)(R10*1), Y11
+	VFMADD231PD Y6, Y10, Y4
+	VFMADD231PD Y9, Y11, Y5
+	ADDQ        $0x20, R10
+	CMPQ        R10, R8
+	JNE         vectors_c
+
+rest_c:
+	TESTQ        R9, R9
+	JZ           done_c
+	VMASKMOVPS   (DX)(R10*1), Y0, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X7, Y9
+	VADDPD       Y6, Y1, Y1
+	VADDPD       Y9, Y2, Y2
+	VMASKMOVPS   (CX)(R10*1), Y0, Y10
+	VEXTRACTF128 $0x01, Y10, X7
+	VCVTPS2PD    X10, Y10
+	VCVTPS2PD    X7, Y11
+	VFMADD231PD  Y6, Y10, Y4
+	VFMADD231PD  Y9, Y11, Y5
+
+done_c:
+	VADDPD       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPD       X2, X1, X1
+	VPERMILPD    $0x01, X1, X2
+	VADDSD       X2, X1, X1
+	VADDPD       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X2
+	VADDPD       X2, X4, X4
+	VPERMILPD    $0x01, X4, X2
+	VADDSD       X2, X4, X4
+	VMULSD       centre+24(FP), X1, X1
+	VMULSD       X3, X1, X1
+	VMULSD       inverse+16(FP), X4, X4
+	VMULSD       X3, X4, X4
+	VBROADCASTSD X1, Y1
+	VBROADCASTSD X4, Y2
+	VBROADCASTSD X3, Y3
+	XORQ         R10, R10
+	TESTQ        R8, R8
+	JZ           rest_d
+
+vectors_d:
+	VCVTPS2PD   (DX)(R10*1), Y4
+	VCVTPS2PD   16(DX)(R10*1), Y5
+	VCVTPS2PD   (CX)(R10*1), Y6
+	VCVTPS2PD   16(CX)(R10*1), Y9
+	VMULPD      Y3, Y4, Y4
+	VSUBPD      Y1, Y4, Y4
+	VMULPD      Y2, Y6, Y6
+	VSUBPD      Y6, Y4, Y4
+	VMULPD      Y3, Y5, Y5
+	VSUBPD      Y1, Y5, Y5
+	VMULPD      Y2, Y9, Y9
+	VSUBPD      Y9, Y5, Y5
+	VMOVUPS     (BX)(R10*1), Y6
+	VCVTPD2PSY  Y4, X7
+	VCVTPD2PSY  Y5, X4
+	VINSERTF128 $0x01, X4, Y7, Y7
+	VADDPS      Y7, Y6, Y4
+	VMOVUPS     Y4, (BX)(R10*1)
+	ADDQ        $0x20, R10
+	CMPQ        R10, R8
+	JNE         vectors_d
+
+rest_d:
+	TESTQ        R9, R9
+	JZ           done_d
+	VMASKMOVPS   (DX)(R10*1), Y0, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VMASKMOVPS   (CX)(R10*1), Y0, Y6
+	VEXTRACTF128 $0x01, Y6, X7
+	VCVTPS2PD    X6, Y6
+	VCVTPS2PD    X7, Y9
+	VMULPD       Y3, Y4, Y4
+	VSUBPD       Y1, Y4, Y4
+	VMULPD       Y2, Y6, Y6
+	VSUBPD       Y6, Y4, Y4
+	VMULPD       Y3, Y5, Y5
+	VSUBPD       Y1, Y5, Y5
+	VMULPD       Y2, Y9, Y9
+	VSUBPD       Y9, Y5, Y5
+	VMASKMOVPS   (BX)(R10*1), Y0, Y1
+	VCVTPD2PSY   Y4, X8
+	VCVTPD2PSY   Y5, X2
+	VINSERTF128  $0x01, X2, Y8, Y8
+	VADDPS       Y8, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (BX)(R10*1)
+
+done_d:
+	ADDQ DI, AX
+	ADDQ DI, CX
+	ADDQ DI, DX
+	ADDQ DI, BX
+	DECQ SI
+	JNZ  row
 	VZEROUPPER
 	RET
 
@@ -3074,14 +3797,14 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 loop2:
 	VMOVUPS      (DX)(BX*1), Z0
 	VMOVUPS      64(DX)(BX*1), Z1
-	VMOVUPS      vectorConstants<>+0(SB), Z2
-	VMOVUPS      vectorConstants<>+0(SB), Z3
-	VMINPS       Z0, Z2, Z0
-	VMINPS       Z1, Z3, Z1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z1, K2
+	VMOVUPS.Z    Z0, K1, Z0
+	VMOVUPS.Z    Z1, K2, Z1
 	VMOVUPS      vectorConstants<>+64(SB), Z2
 	VMOVUPS      vectorConstants<>+64(SB), Z3
-	VMAXPS       Z0, Z2, Z0
-	VMAXPS       Z1, Z3, Z1
+	VMINPS       Z0, Z2, Z0
+	VMINPS       Z1, Z3, Z1
 	VMULPS       vectorConstants<>+128(SB), Z0, Z2
 	VMULPS       vectorConstants<>+128(SB), Z1, Z3
 	VRNDSCALEPS  $0x08, Z2, Z2
@@ -3128,8 +3851,10 @@ loop2:
 	VPSLLD       $0x17, Z1, Z1
 	VMULPS       Z0, Z4, Z4
 	VMULPS       Z1, Z5, Z5
-	VMOVUPS      Z4, (AX)(BX*1)
-	VMOVUPS      Z5, 64(AX)(BX*1)
+	VMOVUPS.Z    Z4, K1, Z0
+	VMOVUPS.Z    Z5, K2, Z1
+	VMOVUPS      Z0, (AX)(BX*1)
+	VMOVUPS      Z1, 64(AX)(BX*1)
 	ADDQ         $0x00000080, BX
 	SUBQ         $0x20, CX
 	JGE          loop2
@@ -3141,10 +3866,10 @@ behind2:
 
 loop1:
 	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      vectorConstants<>+0(SB), Z1
-	VMINPS       Z0, Z1, Z0
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VMOVUPS.Z    Z0, K1, Z0
 	VMOVUPS      vectorConstants<>+64(SB), Z1
-	VMAXPS       Z0, Z1, Z0
+	VMINPS       Z0, Z1, Z0
 	VMULPS       vectorConstants<>+128(SB), Z0, Z1
 	VRNDSCALEPS  $0x08, Z1, Z1
 	VMOVAPS      Z0, Z0
@@ -3168,7 +3893,8 @@ loop1:
 	VPADDD       vectorConstants<>+768(SB), Z0, Z0
 	VPSLLD       $0x17, Z0, Z0
 	VMULPS       Z0, Z2, Z2
-	VMOVUPS      Z2, (AX)(BX*1)
+	VMOVUPS.Z    Z2, K1, Z0
+	VMOVUPS      Z0, (AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, CX
 	JGE          loop1
@@ -3182,10 +3908,10 @@ behind1:
 	NOTL         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VMOVUPS      vectorConstants<>+0(SB), Z1
-	VMINPS       Z0, Z1, Z0
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K2
+	VMOVUPS.Z    Z0, K2, Z0
 	VMOVUPS      vectorConstants<>+64(SB), Z1
-	VMAXPS       Z0, Z1, Z0
+	VMINPS       Z0, Z1, Z0
 	VMULPS       vectorConstants<>+128(SB), Z0, Z1
 	VRNDSCALEPS  $0x08, Z1, Z1
 	VMOVAPS      Z0, Z0
@@ -3209,7 +3935,8 @@ behind1:
 	VPADDD       vectorConstants<>+768(SB), Z0, Z0
 	VPSLLD       $0x17, Z0, Z0
 	VMULPS       Z0, Z2, Z2
-	VMOVUPS      Z2, K1, (AX)(BX*1)
+	VMOVUPS.Z    Z2, K2, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -3634,8 +4361,8 @@ loop2:
 	VMOVUPS      64(DX)(BX*1), Z1
 	VORPS        vectorConstants<>+2240(SB), Z0, Z2
 	VORPS        vectorConstants<>+2240(SB), Z1, Z3
-	VMOVUPS      vectorConstants<>+64(SB), Z4
-	VMOVUPS      vectorConstants<>+64(SB), Z5
+	VMOVUPS      vectorConstants<>+2688(SB), Z4
+	VMOVUPS      vectorConstants<>+2688(SB), Z5
 	VMAXPS       Z2, Z4, Z2
 	VMAXPS       Z3, Z5, Z3
 	VMULPS       vectorConstants<>+128(SB), Z2, Z4
@@ -3668,16 +4395,16 @@ loop2:
 	VADDPS       vectorConstants<>+704(SB), Z15, Z15
 	VCVTPS2DQ    Z4, Z4
 	VCVTPS2DQ    Z5, Z5
-	VPADDD       vectorConstants<>+2688(SB), Z4, Z4
-	VPADDD       vectorConstants<>+2688(SB), Z5, Z5
+	VPADDD       vectorConstants<>+2752(SB), Z4, Z4
+	VPADDD       vectorConstants<>+2752(SB), Z5, Z5
 	VPSLLD       $0x17, Z4, Z4
 	VPSLLD       $0x17, Z5, Z5
 	VCMPPS       $0x03, Z0, Z0, K1
 	VCMPPS       $0x03, Z1, Z1, K2
 	VPADDD       Z4, Z14, Z14
 	VPADDD       Z5, Z15, Z15
-	VMULPS       vectorConstants<>+2752(SB), Z14, Z14
-	VMULPS       vectorConstants<>+2752(SB), Z15, Z15
+	VMULPS       vectorConstants<>+2816(SB), Z14, Z14
+	VMULPS       vectorConstants<>+2816(SB), Z15, Z15
 	VBLENDMPS    Z0, Z14, K1, Z6
 	VBLENDMPS    Z1, Z15, K2, Z7
 	VMOVUPS      vectorConstants<>+704(SB), Z2
@@ -3704,7 +4431,7 @@ behind2:
 loop1:
 	VMOVUPS      (DX)(BX*1), Z0
 	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMOVUPS      vectorConstants<>+2688(SB), Z2
 	VMAXPS       Z1, Z2, Z1
 	VMULPS       vectorConstants<>+128(SB), Z1, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
@@ -3721,11 +4448,11 @@ loop1:
 	VFMADD213PS  Z1, Z1, Z3
 	VADDPS       vectorConstants<>+704(SB), Z3, Z3
 	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VCMPPS       $0x03, Z0, Z0, K1
 	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
 	VBLENDMPS    Z0, Z3, K1, Z10
 	VMOVUPS      vectorConstants<>+704(SB), Z1
 	VPMOVD2M     Z0, K1
@@ -3747,7 +4474,7 @@ behind1:
 	KMOVW        SI, K1
 	VMOVUPS.Z    (DX)(BX*1), K1, Z0
 	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMOVUPS      vectorConstants<>+2688(SB), Z2
 	VMAXPS       Z1, Z2, Z1
 	VMULPS       vectorConstants<>+128(SB), Z1, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
@@ -3764,11 +4491,11 @@ behind1:
 	VFMADD213PS  Z1, Z1, Z3
 	VADDPS       vectorConstants<>+704(SB), Z3, Z3
 	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VCMPPS       $0x03, Z0, Z0, K2
 	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
 	VBLENDMPS    Z0, Z3, K2, Z12
 	VMOVUPS      vectorConstants<>+704(SB), Z1
 	VPMOVD2M     Z0, K2
@@ -3796,8 +4523,8 @@ loop2:
 	VMOVUPS      64(DX)(BX*1), Z1
 	VORPS        vectorConstants<>+2240(SB), Z0, Z2
 	VORPS        vectorConstants<>+2240(SB), Z1, Z3
-	VMOVUPS      vectorConstants<>+64(SB), Z4
-	VMOVUPS      vectorConstants<>+64(SB), Z5
+	VMOVUPS      vectorConstants<>+2688(SB), Z4
+	VMOVUPS      vectorConstants<>+2688(SB), Z5
 	VMAXPS       Z2, Z4, Z2
 	VMAXPS       Z3, Z5, Z3
 	VMULPS       vectorConstants<>+128(SB), Z2, Z4
@@ -3830,16 +4557,16 @@ loop2:
 	VADDPS       vectorConstants<>+704(SB), Z11, Z11
 	VCVTPS2DQ    Z4, Z4
 	VCVTPS2DQ    Z5, Z5
-	VPADDD       vectorConstants<>+2688(SB), Z4, Z4
-	VPADDD       vectorConstants<>+2688(SB), Z5, Z5
+	VPADDD       vectorConstants<>+2752(SB), Z4, Z4
+	VPADDD       vectorConstants<>+2752(SB), Z5, Z5
 	VPSLLD       $0x17, Z4, Z4
 	VPSLLD       $0x17, Z5, Z5
 	VCMPPS       $0x03, Z0, Z0, K1
 	VCMPPS       $0x03, Z1, Z1, K2
 	VPADDD       Z4, Z10, Z10
 	VPADDD       Z5, Z11, Z11
-	VMULPS       vectorConstants<>+2752(SB), Z10, Z10
-	VMULPS       vectorConstants<>+2752(SB), Z11, Z11
+	VMULPS       vectorConstants<>+2816(SB), Z10, Z10
+	VMULPS       vectorConstants<>+2816(SB), Z11, Z11
 	VBLENDMPS    Z0, Z10, K1, Z6
 	VBLENDMPS    Z1, Z11, K2, Z7
 	VADDPS       vectorConstants<>+2176(SB), Z6, Z2
@@ -3848,14 +4575,14 @@ loop2:
 	VDIVPS       Z3, Z7, Z3
 	VMULPS       Z2, Z2, Z4
 	VMULPS       Z3, Z3, Z5
-	VMOVUPS      vectorConstants<>+2816(SB), Z10
-	VMOVUPS      vectorConstants<>+2816(SB), Z11
-	VFMADD213PS  vectorConstants<>+2880(SB), Z4, Z10
-	VFMADD213PS  vectorConstants<>+2880(SB), Z5, Z11
+	VMOVUPS      vectorConstants<>+2880(SB), Z10
+	VMOVUPS      vectorConstants<>+2880(SB), Z11
 	VFMADD213PS  vectorConstants<>+2944(SB), Z4, Z10
 	VFMADD213PS  vectorConstants<>+2944(SB), Z5, Z11
 	VFMADD213PS  vectorConstants<>+3008(SB), Z4, Z10
 	VFMADD213PS  vectorConstants<>+3008(SB), Z5, Z11
+	VFMADD213PS  vectorConstants<>+3072(SB), Z4, Z10
+	VFMADD213PS  vectorConstants<>+3072(SB), Z5, Z11
 	VMULPS       Z4, Z10, Z10
 	VMULPS       Z5, Z11, Z11
 	VFMADD213PS  Z2, Z2, Z10
@@ -3882,7 +4609,7 @@ behind2:
 loop1:
 	VMOVUPS      (DX)(BX*1), Z0
 	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMOVUPS      vectorConstants<>+2688(SB), Z2
 	VMAXPS       Z1, Z2, Z1
 	VMULPS       vectorConstants<>+128(SB), Z1, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
@@ -3899,19 +4626,19 @@ loop1:
 	VFMADD213PS  Z1, Z1, Z3
 	VADDPS       vectorConstants<>+704(SB), Z3, Z3
 	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VCMPPS       $0x03, Z0, Z0, K1
 	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
 	VBLENDMPS    Z0, Z3, K1, Z8
 	VADDPS       vectorConstants<>+2176(SB), Z8, Z1
 	VDIVPS       Z1, Z8, Z1
 	VMULPS       Z1, Z1, Z2
-	VMOVUPS      vectorConstants<>+2816(SB), Z3
-	VFMADD213PS  vectorConstants<>+2880(SB), Z2, Z3
+	VMOVUPS      vectorConstants<>+2880(SB), Z3
 	VFMADD213PS  vectorConstants<>+2944(SB), Z2, Z3
 	VFMADD213PS  vectorConstants<>+3008(SB), Z2, Z3
+	VFMADD213PS  vectorConstants<>+3072(SB), Z2, Z3
 	VMULPS       Z2, Z3, Z3
 	VFMADD213PS  Z1, Z1, Z3
 	VADDPS       Z3, Z3, Z3
@@ -3933,7 +4660,7 @@ behind1:
 	KMOVW        SI, K1
 	VMOVUPS.Z    (DX)(BX*1), K1, Z0
 	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+64(SB), Z2
+	VMOVUPS      vectorConstants<>+2688(SB), Z2
 	VMAXPS       Z1, Z2, Z1
 	VMULPS       vectorConstants<>+128(SB), Z1, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
@@ -3950,19 +4677,19 @@ behind1:
 	VFMADD213PS  Z1, Z1, Z3
 	VADDPS       vectorConstants<>+704(SB), Z3, Z3
 	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2688(SB), Z2, Z2
+	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
 	VPSLLD       $0x17, Z2, Z2
 	VCMPPS       $0x03, Z0, Z0, K2
 	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2752(SB), Z3, Z3
+	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
 	VBLENDMPS    Z0, Z3, K2, Z9
 	VADDPS       vectorConstants<>+2176(SB), Z9, Z1
 	VDIVPS       Z1, Z9, Z1
 	VMULPS       Z1, Z1, Z2
-	VMOVUPS      vectorConstants<>+2816(SB), Z3
-	VFMADD213PS  vectorConstants<>+2880(SB), Z2, Z3
+	VMOVUPS      vectorConstants<>+2880(SB), Z3
 	VFMADD213PS  vectorConstants<>+2944(SB), Z2, Z3
 	VFMADD213PS  vectorConstants<>+3008(SB), Z2, Z3
+	VFMADD213PS  vectorConstants<>+3072(SB), Z2, Z3
 	VMULPS       Z2, Z3, Z3
 	VFMADD213PS  Z1, Z1, Z3
 	VADDPS       Z3, Z3, Z3
@@ -4214,14 +4941,14 @@ loop2:
 	VMOVUPS      64(AX)(BX*1), Z3
 	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
 	VXORPS       vectorConstants<>+2240(SB), Z1, Z1
-	VMOVUPS      vectorConstants<>+0(SB), Z4
-	VMOVUPS      vectorConstants<>+0(SB), Z5
-	VMINPS       Z0, Z4, Z0
-	VMINPS       Z1, Z5, Z1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z1, K2
+	VMOVUPS.Z    Z0, K1, Z0
+	VMOVUPS.Z    Z1, K2, Z1
 	VMOVUPS      vectorConstants<>+64(SB), Z4
 	VMOVUPS      vectorConstants<>+64(SB), Z5
-	VMAXPS       Z0, Z4, Z0
-	VMAXPS       Z1, Z5, Z1
+	VMINPS       Z0, Z4, Z0
+	VMINPS       Z1, Z5, Z1
 	VMULPS       vectorConstants<>+128(SB), Z0, Z4
 	VMULPS       vectorConstants<>+128(SB), Z1, Z5
 	VRNDSCALEPS  $0x08, Z4, Z4
@@ -4268,8 +4995,10 @@ loop2:
 	VPSLLD       $0x17, Z1, Z1
 	VMULPS       Z0, Z6, Z6
 	VMULPS       Z1, Z7, Z7
-	VMULPS       Z6, Z2, Z2
-	VMULPS       Z7, Z3, Z3
+	VMOVUPS.Z    Z6, K1, Z0
+	VMOVUPS.Z    Z7, K2, Z1
+	VMULPS       Z0, Z2, Z2
+	VMULPS       Z1, Z3, Z3
 	VMOVUPS      Z2, (AX)(BX*1)
 	VMOVUPS      Z3, 64(AX)(BX*1)
 	ADDQ         $0x00000080, BX
@@ -4285,10 +5014,10 @@ loop1:
 	VMOVUPS      (DX)(BX*1), Z0
 	VMOVUPS      (AX)(BX*1), Z1
 	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
-	VMOVUPS      vectorConstants<>+0(SB), Z2
-	VMINPS       Z0, Z2, Z0
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VMOVUPS.Z    Z0, K1, Z0
 	VMOVUPS      vectorConstants<>+64(SB), Z2
-	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z2, Z0
 	VMULPS       vectorConstants<>+128(SB), Z0, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
 	VMOVAPS      Z0, Z0
@@ -4312,7 +5041,8 @@ loop1:
 	VPADDD       vectorConstants<>+768(SB), Z0, Z0
 	VPSLLD       $0x17, Z0, Z0
 	VMULPS       Z0, Z3, Z3
-	VMULPS       Z3, Z1, Z1
+	VMOVUPS.Z    Z3, K1, Z0
+	VMULPS       Z0, Z1, Z1
 	VMOVUPS      Z1, (AX)(BX*1)
 	ADDQ         $0x00000040, BX
 	SUBQ         $0x10, CX
@@ -4329,10 +5059,10 @@ behind1:
 	VMOVUPS.Z    (DX)(BX*1), K1, Z0
 	VMOVUPS.Z    (AX)(BX*1), K1, Z1
 	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
-	VMOVUPS      vectorConstants<>+0(SB), Z2
-	VMINPS       Z0, Z2, Z0
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K2
+	VMOVUPS.Z    Z0, K2, Z0
 	VMOVUPS      vectorConstants<>+64(SB), Z2
-	VMAXPS       Z0, Z2, Z0
+	VMINPS       Z0, Z2, Z0
 	VMULPS       vectorConstants<>+128(SB), Z0, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
 	VMOVAPS      Z0, Z0
@@ -4356,7 +5086,8 @@ behind1:
 	VPADDD       vectorConstants<>+768(SB), Z0, Z0
 	VPSLLD       $0x17, Z0, Z0
 	VMULPS       Z0, Z3, Z3
-	VMULPS       Z3, Z1, Z1
+	VMOVUPS.Z    Z3, K2, Z0
+	VMULPS       Z0, Z1, Z1
 	VMOVUPS      Z1, K1, (AX)(BX*1)
 
 end:
@@ -4378,34 +5109,34 @@ TEXT ·cosSinAVX512(SB), NOSPLIT, $0-36
 loop2:
 	VMOVUPS      (BX)(SI*1), Z1
 	VMOVUPS      64(BX)(SI*1), Z2
-	VMULPS       vectorConstants<>+3136(SB), Z1, Z3
-	VMULPS       vectorConstants<>+3136(SB), Z2, Z4
+	VMULPS       vectorConstants<>+3200(SB), Z1, Z3
+	VMULPS       vectorConstants<>+3200(SB), Z2, Z4
 	VRNDSCALEPS  $0x08, Z3, Z3
 	VRNDSCALEPS  $0x08, Z4, Z4
-	VFNMADD231PS vectorConstants<>+3200(SB), Z3, Z1
-	VFNMADD231PS vectorConstants<>+3200(SB), Z4, Z2
 	VFNMADD231PS vectorConstants<>+3264(SB), Z3, Z1
 	VFNMADD231PS vectorConstants<>+3264(SB), Z4, Z2
 	VFNMADD231PS vectorConstants<>+3328(SB), Z3, Z1
 	VFNMADD231PS vectorConstants<>+3328(SB), Z4, Z2
+	VFNMADD231PS vectorConstants<>+3392(SB), Z3, Z1
+	VFNMADD231PS vectorConstants<>+3392(SB), Z4, Z2
 	VMULPS       Z1, Z1, Z5
 	VMULPS       Z2, Z2, Z6
-	VMOVUPS      vectorConstants<>+3392(SB), Z7
-	VMOVUPS      vectorConstants<>+3392(SB), Z8
-	VFMADD213PS  vectorConstants<>+3456(SB), Z5, Z7
-	VFMADD213PS  vectorConstants<>+3456(SB), Z6, Z8
+	VMOVUPS      vectorConstants<>+3456(SB), Z7
+	VMOVUPS      vectorConstants<>+3456(SB), Z8
 	VFMADD213PS  vectorConstants<>+3520(SB), Z5, Z7
 	VFMADD213PS  vectorConstants<>+3520(SB), Z6, Z8
+	VFMADD213PS  vectorConstants<>+3584(SB), Z5, Z7
+	VFMADD213PS  vectorConstants<>+3584(SB), Z6, Z8
 	VMULPS       Z5, Z7, Z7
 	VMULPS       Z6, Z8, Z8
 	VFMADD213PS  Z1, Z1, Z7
 	VFMADD213PS  Z2, Z2, Z8
-	VMOVUPS      vectorConstants<>+3584(SB), Z1
-	VMOVUPS      vectorConstants<>+3584(SB), Z2
-	VFMADD213PS  vectorConstants<>+3648(SB), Z5, Z1
-	VFMADD213PS  vectorConstants<>+3648(SB), Z6, Z2
+	VMOVUPS      vectorConstants<>+3648(SB), Z1
+	VMOVUPS      vectorConstants<>+3648(SB), Z2
 	VFMADD213PS  vectorConstants<>+3712(SB), Z5, Z1
 	VFMADD213PS  vectorConstants<>+3712(SB), Z6, Z2
+	VFMADD213PS  vectorConstants<>+3776(SB), Z5, Z1
+	VFMADD213PS  vectorConstants<>+3776(SB), Z6, Z2
 	VMULPS       Z5, Z1, Z1
 	VMULPS       Z6, Z2, Z2
 	VMULPS       Z5, Z1, Z1
@@ -4436,8 +5167,8 @@ loop2:
 	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
 	VXORPS       Z1, Z9, Z9
 	VXORPS       Z2, Z10, Z10
-	VPADDD       vectorConstants<>+3776(SB), Z3, Z3
-	VPADDD       vectorConstants<>+3776(SB), Z4, Z4
+	VPADDD       vectorConstants<>+3840(SB), Z3, Z3
+	VPADDD       vectorConstants<>+3840(SB), Z4, Z4
 	VPSLLD       $0x1e, Z3, Z3
 	VPSLLD       $0x1e, Z4, Z4
 	VANDPS       vectorConstants<>+2240(SB), Z3, Z3
@@ -4459,20 +5190,20 @@ behind2:
 
 loop1:
 	VMOVUPS      (BX)(SI*1), Z1
-	VMULPS       vectorConstants<>+3136(SB), Z1, Z2
+	VMULPS       vectorConstants<>+3200(SB), Z1, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS vectorConstants<>+3200(SB), Z2, Z1
 	VFNMADD231PS vectorConstants<>+3264(SB), Z2, Z1
 	VFNMADD231PS vectorConstants<>+3328(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+3392(SB), Z2, Z1
 	VMULPS       Z1, Z1, Z3
-	VMOVUPS      vectorConstants<>+3392(SB), Z4
-	VFMADD213PS  vectorConstants<>+3456(SB), Z3, Z4
+	VMOVUPS      vectorConstants<>+3456(SB), Z4
 	VFMADD213PS  vectorConstants<>+3520(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+3584(SB), Z3, Z4
 	VMULPS       Z3, Z4, Z4
 	VFMADD213PS  Z1, Z1, Z4
-	VMOVUPS      vectorConstants<>+3584(SB), Z1
-	VFMADD213PS  vectorConstants<>+3648(SB), Z3, Z1
+	VMOVUPS      vectorConstants<>+3648(SB), Z1
 	VFMADD213PS  vectorConstants<>+3712(SB), Z3, Z1
+	VFMADD213PS  vectorConstants<>+3776(SB), Z3, Z1
 	VMULPS       Z3, Z1, Z1
 	VMULPS       Z3, Z1, Z1
 	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z1
@@ -4488,7 +5219,7 @@ loop1:
 	VPSLLD       $0x1e, Z2, Z1
 	VANDPS       vectorConstants<>+2240(SB), Z1, Z1
 	VXORPS       Z1, Z13, Z13
-	VPADDD       vectorConstants<>+3776(SB), Z2, Z2
+	VPADDD       vectorConstants<>+3840(SB), Z2, Z2
 	VPSLLD       $0x1e, Z2, Z2
 	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
 	VXORPS       Z2, Z14, Z14
@@ -4507,20 +5238,20 @@ behind1:
 	NOTL         DI
 	KMOVW        DI, K1
 	VMOVUPS.Z    (BX)(SI*1), K1, Z1
-	VMULPS       vectorConstants<>+3136(SB), Z1, Z2
+	VMULPS       vectorConstants<>+3200(SB), Z1, Z2
 	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS vectorConstants<>+3200(SB), Z2, Z1
 	VFNMADD231PS vectorConstants<>+3264(SB), Z2, Z1
 	VFNMADD231PS vectorConstants<>+3328(SB), Z2, Z1
+	VFNMADD231PS vectorConstants<>+3392(SB), Z2, Z1
 	VMULPS       Z1, Z1, Z3
-	VMOVUPS      vectorConstants<>+3392(SB), Z4
-	VFMADD213PS  vectorConstants<>+3456(SB), Z3, Z4
+	VMOVUPS      vectorConstants<>+3456(SB), Z4
 	VFMADD213PS  vectorConstants<>+3520(SB), Z3, Z4
+	VFMADD213PS  vectorConstants<>+3584(SB), Z3, Z4
 	VMULPS       Z3, Z4, Z4
 	VFMADD213PS  Z1, Z1, Z4
-	VMOVUPS      vectorConstants<>+3584(SB), Z1
-	VFMADD213PS  vectorConstants<>+3648(SB), Z3, Z1
+	VMOVUPS      vectorConstants<>+3648(SB), Z1
 	VFMADD213PS  vectorConstants<>+3712(SB), Z3, Z1
+	VFMADD213PS  vectorConstants<>+3776(SB), Z3, Z1
 	VMULPS       Z3, Z1, Z1
 	VMULPS       Z3, Z1, Z1
 	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z1
@@ -4536,7 +5267,7 @@ behind1:
 	VPSLLD       $0x1e, Z2, Z0
 	VANDPS       vectorConstants<>+2240(SB), Z0, Z0
 	VXORPS       Z0, Z15, Z15
-	VPADDD       vectorConstants<>+3776(SB), Z2, Z2
+	VPADDD       vectorConstants<>+3840(SB), Z2, Z2
 	VPSLLD       $0x1e, Z2, Z2
 	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
 	VXORPS       Z2, Z16, Z16
@@ -4624,38 +5355,38 @@ end:
 	VZEROUPPER
 	RET
 
-DATA vectorConstants<>+0(SB)/4, $0x42b20000
-DATA vectorConstants<>+4(SB)/4, $0x42b20000
-DATA vectorConstants<>+8(SB)/4, $0x42b20000
-DATA vectorConstants<>+12(SB)/4, $0x42b20000
-DATA vectorConstants<>+16(SB)/4, $0x42b20000
-DATA vectorConstants<>+20(SB)/4, $0x42b20000
-DATA vectorConstants<>+24(SB)/4, $0x42b20000
-DATA vectorConstants<>+28(SB)/4, $0x42b20000
-DATA vectorConstants<>+32(SB)/4, $0x42b20000
-DATA vectorConstants<>+36(SB)/4, $0x42b20000
-DATA vectorConstants<>+40(SB)/4, $0x42b20000
-DATA vectorConstants<>+44(SB)/4, $0x42b20000
-DATA vectorConstants<>+48(SB)/4, $0x42b20000
-DATA vectorConstants<>+52(SB)/4, $0x42b20000
-DATA vectorConstants<>+56(SB)/4, $0x42b20000
-DATA vectorConstants<>+60(SB)/4, $0x42b20000
-DATA vectorConstants<>+64(SB)/4, $0xc2d20000
-DATA vectorConstants<>+68(SB)/4, $0xc2d20000
-DATA vectorConstants<>+72(SB)/4, $0xc2d20000
-DATA vectorConstants<>+76(SB)/4, $0xc2d20000
-DATA vectorConstants<>+80(SB)/4, $0xc2d20000
-DATA vectorConstants<>+84(SB)/4, $0xc2d20000
-DATA vectorConstants<>+88(SB)/4, $0xc2d20000
-DATA vectorConstants<>+92(SB)/4, $0xc2d20000
-DATA vectorConstants<>+96(SB)/4, $0xc2d20000
-DATA vectorConstants<>+100(SB)/4, $0xc2d20000
-DATA vectorConstants<>+104(SB)/4, $0xc2d20000
-DATA vectorConstants<>+108(SB)/4, $0xc2d20000
-DATA vectorConstants<>+112(SB)/4, $0xc2d20000
-DATA vectorConstants<>+116(SB)/4, $0xc2d20000
-DATA vectorConstants<>+120(SB)/4, $0xc2d20000
-DATA vectorConstants<>+124(SB)/4, $0xc2d20000
+DATA vectorConstants<>+0(SB)/4, $0xc2d00000
+DATA vectorConstants<>+4(SB)/4, $0xc2d00000
+DATA vectorConstants<>+8(SB)/4, $0xc2d00000
+DATA vectorConstants<>+12(SB)/4, $0xc2d00000
+DATA vectorConstants<>+16(SB)/4, $0xc2d00000
+DATA vectorConstants<>+20(SB)/4, $0xc2d00000
+DATA vectorConstants<>+24(SB)/4, $0xc2d00000
+DATA vectorConstants<>+28(SB)/4, $0xc2d00000
+DATA vectorConstants<>+32(SB)/4, $0xc2d00000
+DATA vectorConstants<>+36(SB)/4, $0xc2d00000
+DATA vectorConstants<>+40(SB)/4, $0xc2d00000
+DATA vectorConstants<>+44(SB)/4, $0xc2d00000
+DATA vectorConstants<>+48(SB)/4, $0xc2d00000
+DATA vectorConstants<>+52(SB)/4, $0xc2d00000
+DATA vectorConstants<>+56(SB)/4, $0xc2d00000
+DATA vectorConstants<>+60(SB)/4, $0xc2d00000
+DATA vectorConstants<>+64(SB)/4, $0x42b20000
+DATA vectorConstants<>+68(SB)/4, $0x42b20000
+DATA vectorConstants<>+72(SB)/4, $0x42b20000
+DATA vectorConstants<>+76(SB)/4, $0x42b20000
+DATA vectorConstants<>+80(SB)/4, $0x42b20000
+DATA vectorConstants<>+84(SB)/4, $0x42b20000
+DATA vectorConstants<>+88(SB)/4, $0x42b20000
+DATA vectorConstants<>+92(SB)/4, $0x42b20000
+DATA vectorConstants<>+96(SB)/4, $0x42b20000
+DATA vectorConstants<>+100(SB)/4, $0x42b20000
+DATA vectorConstants<>+104(SB)/4, $0x42b20000
+DATA vectorConstants<>+108(SB)/4, $0x42b20000
+DATA vectorConstants<>+112(SB)/4, $0x42b20000
+DATA vectorConstants<>+116(SB)/4, $0x42b20000
+DATA vectorConstants<>+120(SB)/4, $0x42b20000
+DATA vectorConstants<>+124(SB)/4, $0x42b20000
 DATA vectorConstants<>+128(SB)/4, $0x3fb8aa3b
 DATA vectorConstants<>+132(SB)/4, $0x3fb8aa3b
 DATA vectorConstants<>+136(SB)/4, $0x3fb8aa3b
@@ -5296,311 +6027,327 @@ DATA vectorConstants<>+2672(SB)/4, $0x3f200000
 DATA vectorConstants<>+2676(SB)/4, $0x3f200000
 DATA vectorConstants<>+2680(SB)/4, $0x3f200000
 DATA vectorConstants<>+2684(SB)/4, $0x3f200000
-DATA vectorConstants<>+2688(SB)/4, $0x00000040
-DATA vectorConstants<>+2692(SB)/4, $0x00000040
-DATA vectorConstants<>+2696(SB)/4, $0x00000040
-DATA vectorConstants<>+2700(SB)/4, $0x00000040
-DATA vectorConstants<>+2704(SB)/4, $0x00000040
-DATA vectorConstants<>+2708(SB)/4, $0x00000040
-DATA vectorConstants<>+2712(SB)/4, $0x00000040
-DATA vectorConstants<>+2716(SB)/4, $0x00000040
-DATA vectorConstants<>+2720(SB)/4, $0x00000040
-DATA vectorConstants<>+2724(SB)/4, $0x00000040
-DATA vectorConstants<>+2728(SB)/4, $0x00000040
-DATA vectorConstants<>+2732(SB)/4, $0x00000040
-DATA vectorConstants<>+2736(SB)/4, $0x00000040
-DATA vectorConstants<>+2740(SB)/4, $0x00000040
-DATA vectorConstants<>+2744(SB)/4, $0x00000040
-DATA vectorConstants<>+2748(SB)/4, $0x00000040
-DATA vectorConstants<>+2752(SB)/4, $0x1f800000
-DATA vectorConstants<>+2756(SB)/4, $0x1f800000
-DATA vectorConstants<>+2760(SB)/4, $0x1f800000
-DATA vectorConstants<>+2764(SB)/4, $0x1f800000
-DATA vectorConstants<>+2768(SB)/4, $0x1f800000
-DATA vectorConstants<>+2772(SB)/4, $0x1f800000
-DATA vectorConstants<>+2776(SB)/4, $0x1f800000
-DATA vectorConstants<>+2780(SB)/4, $0x1f800000
-DATA vectorConstants<>+2784(SB)/4, $0x1f800000
-DATA vectorConstants<>+2788(SB)/4, $0x1f800000
-DATA vectorConstants<>+2792(SB)/4, $0x1f800000
-DATA vectorConstants<>+2796(SB)/4, $0x1f800000
-DATA vectorConstants<>+2800(SB)/4, $0x1f800000
-DATA vectorConstants<>+2804(SB)/4, $0x1f800000
-DATA vectorConstants<>+2808(SB)/4, $0x1f800000
-DATA vectorConstants<>+2812(SB)/4, $0x1f800000
-DATA vectorConstants<>+2816(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2820(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2824(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2828(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2832(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2836(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2840(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2844(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2848(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2852(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2856(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2860(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2864(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2868(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2872(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2876(SB)/4, $0x3e102af7
-DATA vectorConstants<>+2880(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2884(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2888(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2892(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2896(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2900(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2904(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2908(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2912(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2916(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2920(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2924(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2928(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2932(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2936(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2940(SB)/4, $0x3e0f2e7e
-DATA vectorConstants<>+2944(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2948(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2952(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2956(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2960(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2964(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2968(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2972(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2976(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2980(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2984(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2988(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2992(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+2996(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+3000(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+3004(SB)/4, $0x3e4ced0a
-DATA vectorConstants<>+3008(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3012(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3016(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3020(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3024(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3028(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3032(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3036(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3040(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3044(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3048(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3052(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3056(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3060(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3064(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3068(SB)/4, $0x3eaaaa71
-DATA vectorConstants<>+3072(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3076(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3080(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3084(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3088(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3092(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3096(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3100(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3104(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3108(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3112(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3116(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3120(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3124(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3128(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3132(SB)/4, $0x3e4ccccd
-DATA vectorConstants<>+3136(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3140(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3144(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3148(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3152(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3156(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3160(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3164(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3168(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3172(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3176(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3180(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3184(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3188(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3192(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3196(SB)/4, $0x3f22f983
-DATA vectorConstants<>+3200(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3204(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3208(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3212(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3216(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3220(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3224(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3228(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3232(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3236(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3240(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3244(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3248(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3252(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3256(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3260(SB)/4, $0x3fc90fdb
-DATA vectorConstants<>+3264(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3268(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3272(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3276(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3280(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3284(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3288(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3292(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3296(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3300(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3304(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3308(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3312(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3316(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3320(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3324(SB)/4, $0xb33bbd2e
-DATA vectorConstants<>+3328(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3332(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3336(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3340(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3344(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3348(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3352(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3356(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3360(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3364(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3368(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3372(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3376(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3380(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3384(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3388(SB)/4, $0xa6f72ced
-DATA vectorConstants<>+3392(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3396(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3400(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3404(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3408(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3412(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3416(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3420(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3424(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3428(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3432(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3436(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3440(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3444(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3448(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3452(SB)/4, $0xb94ca1f9
-DATA vectorConstants<>+3456(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3460(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3464(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3468(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3472(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3476(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3480(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3484(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3488(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3492(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3496(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3500(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3504(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3508(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3512(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3516(SB)/4, $0x3c08839e
-DATA vectorConstants<>+3520(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3524(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3528(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3532(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3536(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3540(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3544(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3548(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3552(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3556(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3560(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3564(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3568(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3572(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3576(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3580(SB)/4, $0xbe2aaaa3
-DATA vectorConstants<>+3584(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3588(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3592(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3596(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3600(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3604(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3608(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3612(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3616(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3620(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3624(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3628(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3632(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3636(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3640(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3644(SB)/4, $0x37ccf5ce
-DATA vectorConstants<>+3648(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3652(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3656(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3660(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3664(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3668(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3672(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3676(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3680(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3684(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3688(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3692(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3696(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3700(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3704(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3708(SB)/4, $0xbab6061a
-DATA vectorConstants<>+3712(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3716(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3720(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3724(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3728(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3732(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3736(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3740(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3744(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3748(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3752(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3756(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3760(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3764(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3768(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3772(SB)/4, $0x3d2aaaa5
-DATA vectorConstants<>+3776(SB)/4, $0x00000001
-DATA vectorConstants<>+3780(SB)/4, $0x00000001
-DATA vectorConstants<>+3784(SB)/4, $0x00000001
-DATA vectorConstants<>+3788(SB)/4, $0x00000001
-DATA vectorConstants<>+3792(SB)/4, $0x00000001
-DATA vectorConstants<>+3796(SB)/4, $0x00000001
-DATA vectorConstants<>+3800(SB)/4, $0x00000001
-DATA vectorConstants<>+3804(SB)/4, $0x00000001
-DATA vectorConstants<>+3808(SB)/4, $0x00000001
-DATA vectorConstants<>+3812(SB)/4, $0x00000001
-DATA vectorConstants<>+3816(SB)/4, $0x00000001
-DATA vectorConstants<>+3820(SB)/4, $0x00000001
-DATA vectorConstants<>+3824(SB)/4, $0x00000001
-DATA vectorConstants<>+3828(SB)/4, $0x00000001
-DATA vectorConstants<>+3832(SB)/4, $0x00000001
-DATA vectorConstants<>+3836(SB)/4, $0x00000001
-DATA vectorConstants<>+3840(SB)/4, $0x47800000
-DATA vectorConstants<>+3844(SB)/4, $0x47800000
-DATA vectorConstants<>+3848(SB)/4, $0x47800000
-DATA vectorConstants<>+3852(SB)/4, $0x47800000
-DATA vectorConstants<>+3856(SB)/4, $0x47800000
-DATA vectorConstants<>+3860(SB)/4, $0x47800000
-DATA vectorConstants<>+3864(SB)/4, $0x47800000
-DATA vectorConstants<>+3868(SB)/4, $0x47800000
-DATA vectorConstants<>+3872(SB)/4, $0x47800000
-DATA vectorConstants<>+3876(SB)/4, $0x47800000
-DATA vectorConstants<>+3880(SB)/4, $0x47800000
-DATA vectorConstants<>+3884(SB)/4, $0x47800000
-DATA vectorConstants<>+3888(SB)/4, $0x47800000
-DATA vectorConstants<>+3892(SB)/4, $0x47800000
-DATA vectorConstants<>+3896(SB)/4, $0x47800000
-DATA vectorConstants<>+3900(SB)/4, $0x47800000
-GLOBL vectorConstants<>(SB), RODATA|NOPTR, $3904
+DATA vectorConstants<>+2688(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2692(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2696(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2700(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2704(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2708(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2712(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2716(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2720(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2724(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2728(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2732(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2736(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2740(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2744(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2748(SB)/4, $0xc2d20000
+DATA vectorConstants<>+2752(SB)/4, $0x00000040
+DATA vectorConstants<>+2756(SB)/4, $0x00000040
+DATA vectorConstants<>+2760(SB)/4, $0x00000040
+DATA vectorConstants<>+2764(SB)/4, $0x00000040
+DATA vectorConstants<>+2768(SB)/4, $0x00000040
+DATA vectorConstants<>+2772(SB)/4, $0x00000040
+DATA vectorConstants<>+2776(SB)/4, $0x00000040
+DATA vectorConstants<>+2780(SB)/4, $0x00000040
+DATA vectorConstants<>+2784(SB)/4, $0x00000040
+DATA vectorConstants<>+2788(SB)/4, $0x00000040
+DATA vectorConstants<>+2792(SB)/4, $0x00000040
+DATA vectorConstants<>+2796(SB)/4, $0x00000040
+DATA vectorConstants<>+2800(SB)/4, $0x00000040
+DATA vectorConstants<>+2804(SB)/4, $0x00000040
+DATA vectorConstants<>+2808(SB)/4, $0x00000040
+DATA vectorConstants<>+2812(SB)/4, $0x00000040
+DATA vectorConstants<>+2816(SB)/4, $0x1f800000
+DATA vectorConstants<>+2820(SB)/4, $0x1f800000
+DATA vectorConstants<>+2824(SB)/4, $0x1f800000
+DATA vectorConstants<>+2828(SB)/4, $0x1f800000
+DATA vectorConstants<>+2832(SB)/4, $0x1f800000
+DATA vectorConstants<>+2836(SB)/4, $0x1f800000
+DATA vectorConstants<>+2840(SB)/4, $0x1f800000
+DATA vectorConstants<>+2844(SB)/4, $0x1f800000
+DATA vectorConstants<>+2848(SB)/4, $0x1f800000
+DATA vectorConstants<>+2852(SB)/4, $0x1f800000
+DATA vectorConstants<>+2856(SB)/4, $0x1f800000
+DATA vectorConstants<>+2860(SB)/4, $0x1f800000
+DATA vectorConstants<>+2864(SB)/4, $0x1f800000
+DATA vectorConstants<>+2868(SB)/4, $0x1f800000
+DATA vectorConstants<>+2872(SB)/4, $0x1f800000
+DATA vectorConstants<>+2876(SB)/4, $0x1f800000
+DATA vectorConstants<>+2880(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2884(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2888(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2892(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2896(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2900(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2904(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2908(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2912(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2916(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2920(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2924(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2928(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2932(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2936(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2940(SB)/4, $0x3e102af7
+DATA vectorConstants<>+2944(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2948(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2952(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2956(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2960(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2964(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2968(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2972(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2976(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2980(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2984(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2988(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2992(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+2996(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+3000(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+3004(SB)/4, $0x3e0f2e7e
+DATA vectorConstants<>+3008(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3012(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3016(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3020(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3024(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3028(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3032(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3036(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3040(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3044(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3048(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3052(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3056(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3060(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3064(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3068(SB)/4, $0x3e4ced0a
+DATA vectorConstants<>+3072(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3076(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3080(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3084(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3088(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3092(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3096(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3100(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3104(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3108(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3112(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3116(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3120(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3124(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3128(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3132(SB)/4, $0x3eaaaa71
+DATA vectorConstants<>+3136(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3140(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3144(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3148(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3152(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3156(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3160(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3164(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3168(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3172(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3176(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3180(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3184(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3188(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3192(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3196(SB)/4, $0x3e4ccccd
+DATA vectorConstants<>+3200(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3204(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3208(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3212(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3216(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3220(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3224(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3228(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3232(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3236(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3240(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3244(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3248(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3252(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3256(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3260(SB)/4, $0x3f22f983
+DATA vectorConstants<>+3264(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3268(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3272(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3276(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3280(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3284(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3288(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3292(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3296(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3300(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3304(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3308(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3312(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3316(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3320(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3324(SB)/4, $0x3fc90fdb
+DATA vectorConstants<>+3328(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3332(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3336(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3340(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3344(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3348(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3352(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3356(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3360(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3364(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3368(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3372(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3376(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3380(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3384(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3388(SB)/4, $0xb33bbd2e
+DATA vectorConstants<>+3392(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3396(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3400(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3404(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3408(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3412(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3416(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3420(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3424(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3428(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3432(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3436(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3440(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3444(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3448(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3452(SB)/4, $0xa6f72ced
+DATA vectorConstants<>+3456(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3460(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3464(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3468(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3472(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3476(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3480(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3484(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3488(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3492(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3496(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3500(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3504(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3508(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3512(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3516(SB)/4, $0xb94ca1f9
+DATA vectorConstants<>+3520(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3524(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3528(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3532(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3536(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3540(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3544(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3548(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3552(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3556(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3560(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3564(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3568(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3572(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3576(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3580(SB)/4, $0x3c08839e
+DATA vectorConstants<>+3584(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3588(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3592(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3596(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3600(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3604(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3608(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3612(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3616(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3620(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3624(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3628(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3632(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3636(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3640(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3644(SB)/4, $0xbe2aaaa3
+DATA vectorConstants<>+3648(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3652(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3656(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3660(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3664(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3668(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3672(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3676(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3680(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3684(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3688(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3692(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3696(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3700(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3704(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3708(SB)/4, $0x37ccf5ce
+DATA vectorConstants<>+3712(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3716(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3720(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3724(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3728(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3732(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3736(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3740(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3744(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3748(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3752(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3756(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3760(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3764(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3768(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3772(SB)/4, $0xbab6061a
+DATA vectorConstants<>+3776(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3780(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3784(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3788(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3792(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3796(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3800(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3804(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3808(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3812(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3816(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3820(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3824(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3828(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3832(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3836(SB)/4, $0x3d2aaaa5
+DATA vectorConstants<>+3840(SB)/4, $0x00000001
+DATA vectorConstants<>+3844(SB)/4, $0x00000001
+DATA vectorConstants<>+3848(SB)/4, $0x00000001
+DATA vectorConstants<>+3852(SB)/4, $0x00000001
+DATA vectorConstants<>+3856(SB)/4, $0x00000001
+DATA vectorConstants<>+3860(SB)/4, $0x00000001
+DATA vectorConstants<>+3864(SB)/4, $0x00000001
+DATA vectorConstants<>+3868(SB)/4, $0x00000001
+DATA vectorConstants<>+3872(SB)/4, $0x00000001
+DATA vectorConstants<>+3876(SB)/4, $0x00000001
+DATA vectorConstants<>+3880(SB)/4, $0x00000001
+DATA vectorConstants<>+3884(SB)/4, $0x00000001
+DATA vectorConstants<>+3888(SB)/4, $0x00000001
+DATA vectorConstants<>+3892(SB)/4, $0x00000001
+DATA vectorConstants<>+3896(SB)/4, $0x00000001
+DATA vectorConstants<>+3900(SB)/4, $0x00000001
+DATA vectorConstants<>+3904(SB)/4, $0x47800000
+DATA vectorConstants<>+3908(SB)/4, $0x47800000
+DATA vectorConstants<>+3912(SB)/4, $0x47800000
+DATA vectorConstants<>+3916(SB)/4, $0x47800000
+DATA vectorConstants<>+3920(SB)/4, $0x47800000
+DATA vectorConstants<>+3924(SB)/4, $0x47800000
+DATA vectorConstants<>+3928(SB)/4, $0x47800000
+DATA vectorConstants<>+3932(SB)/4, $0x47800000
+DATA vectorConstants<>+3936(SB)/4, $0x47800000
+DATA vectorConstants<>+3940(SB)/4, $0x47800000
+DATA vectorConstants<>+3944(SB)/4, $0x47800000
+DATA vectorConstants<>+3948(SB)/4, $0x47800000
+DATA vectorConstants<>+3952(SB)/4, $0x47800000
+DATA vectorConstants<>+3956(SB)/4, $0x47800000
+DATA vectorConstants<>+3960(SB)/4, $0x47800000
+DATA vectorConstants<>+3964(SB)/4, $0x47800000
+GLOBL vectorConstants<>(SB), RODATA|NOPTR, $3968
 
 DATA tailMask<>+0(SB)/4, $-1
 DATA tailMask<>+4(SB)/4, $-1

@@ -34,8 +34,7 @@ func useVectors(k *kernels) {
 	}
 	k.raise8, k.raise1, k.between, k.apart = raise8AVX2, raise1AVX2, betweenAVX2, apartAVX2
 	k.lift = liftAVX2
-	k.columns = &columnKernels{columnSumsAVX2, columnSquaresAVX2, columnSlopesAVX2, normalizeAVX2,
-		normalizeGradientAVX2}
+	k.columns = &columnKernels{columnSlopesAVX2, normalizeAVX2, normalizeGradientAVX2}
 	k.axpy = func(alpha float32, x, y []float32) { axpyAVX2(len(y), alpha, first(x), first(y)) }
 	k.scale = func(alpha float32, x []float32) { scaleAVX2(len(x), alpha, first(x)) }
 	k.clamp = func(dst, src []float32, lo, hi float32) {
@@ -46,6 +45,9 @@ func useVectors(k *kernels) {
 	}
 	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
 	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
+	k.larger, k.giveEqual = largerAVX2, giveEqualAVX2
+	k.softmax, k.softmaxGradient = softmaxRowsAVX2, softmaxRowsGradientAVX2
+	k.standardize, k.standardizeGradient = standardizeAVX2, standardizeGradientAVX2
 	k.dot = dotVector
 	k.cosSin = func(cos, sin, src []float32, scale float32) {
 		cosSinVector(cos, sin, src, scale, false)

@@ -247,7 +247,6 @@ type job struct {
 	x       float32
 	w       []float32
 	sums    []float64
-	centre  []float64
 	sparse  *Sparse
 	adam    adamRates
 	product product

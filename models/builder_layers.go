@@ -30,10 +30,10 @@ func (v Value) pooled(c Convolution, most bool) Value {
 
 // LayerNorm scales the numbers of every position to mean 0 and variance 1, and then each number by
 // a learnt gain and shift.
-func (v Value) LayerNorm() Value { return v.scaled(scaling{v.image.Channels, false}) }
+func (v Value) LayerNorm() Value { return v.scaled(scaling{v.image.Channels, 1}) }
 
 // RMSNorm is LayerNorm without a mean.
-func (v Value) RMSNorm() Value { return v.scaled(scaling{v.image.Channels, true}) }
+func (v Value) RMSNorm() Value { return v.scaled(scaling{v.image.Channels, 0}) }
 
 // GroupNorm is like LayerNorm for groups of channels, over all positions of a record.
 func (v Value) GroupNorm(groups int) Value {

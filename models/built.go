@@ -110,9 +110,7 @@ func (crossEntropy) backward(t *pass, n *node) {
 		for i := range t.rows {
 			t.losses[i] = t.subtractTarget(i, host.Row(i))
 		}
-		if delta.Mem != nil {
-			t.be.Upload(delta, host.Data)
-		}
+		t.upload(delta, host)
 	})
 }
 

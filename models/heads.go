@@ -144,28 +144,12 @@ func (u *headUnit) backward(t *pass, n *node) {
 // softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
 // respect to x: p ∘ (δ − Σ p δ).
 func (t *pass) softmaxGradient(p, delta device.Matrix) {
-	if p.Mem == nil {
-		for i := range p.Rows {
-			softmaxGradient(p.Row(i), delta.Row(i))
-		}
-		return
+	from, to := toHost(t.be, p, nil), toHost(t.be, delta, nil)
+	if width := p.Cols; from.Stride == width && to.Stride == width {
+		from, to = from.Reshape(1, p.Rows*width), to.Reshape(1, p.Rows*width)
 	}
-	t.summing.ad, t.host = grow(t.summing.ad, p.Rows), grow(t.host, p.Rows)
-	t.be.RowDots(t.summing.ad, p, delta)
-	for i, v := range t.summing.ad {
-		t.host[i] = float32(v)
+	for i := range from.Rows {
+		host.SoftmaxGradient(p.Cols, from.Row(i), to.Row(i))
 	}
-	t.be.Mul(delta, delta, p)
-	t.be.Sub(delta, delta, t.scaled(p, t.host))
-}
-
-func softmaxGradient(p, delta []float32) {
-	delta = delta[:len(p)]
-	var dot float32
-	for j, v := range p {
-		dot += v * delta[j]
-	}
-	for j, v := range p {
-		delta[j] = v * (delta[j] - dot)
-	}
+	t.upload(delta, to)
 }

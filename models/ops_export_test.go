@@ -14,8 +14,8 @@ func OwnOps() map[string]OwnOp {
 	return map[string]OwnOp{
 		"largest": {pool{device.Window{Image: m, Size: 3, Stride: 2, Pad: 1}, true}, []int{40}},
 		"mean":    {pool{device.Window{Image: m, Size: 2, Stride: 1}, false}, []int{40}},
-		"layer":   {scaling{5, false}, []int{20}},
-		"square":  {scaling{5, true}, []int{20}},
+		"layer":   {scaling{5, 1}, []int{20}},
+		"square":  {scaling{5, 0}, []int{20}},
 		"dropout": {dropout{.3}, []int{20}},
 	}
 }

@@ -140,15 +140,6 @@ func (t *pass) give(n *node, k int) (dst device.Matrix, add bool) {
 	return t.delta(f), add
 }
 
-// zeroed is give for units that only add.
-func (t *pass) zeroed(n *node, k int) device.Matrix {
-	dst, add := t.give(n, k)
-	if dst.Rows > 0 && !add {
-		t.be.Fill(dst, 0)
-	}
-	return dst
-}
-
 // pull calls set with memory for the derivative with respect to operand k of n, and adds it up.
 func (t *pass) pull(n *node, k int, set func(dst device.Matrix)) {
 	dst, add := t.give(n, k)

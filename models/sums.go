@@ -77,18 +77,9 @@ func (t *pass) addPatchSum(u *use, d, dst device.Matrix) {
 	if t.parts == 1 && t.g.joint && addConvolved(t.be, u.window, u.lower == lowerD, images, m, dst) {
 		return
 	}
-	places := u.window.Places()
-	for lo, hi := 0, 0; lo < t.rows; lo = hi {
-		hi = chunkEnd(u.window, lo, t.rows)
-		patches := t.patches(u.window, hi-lo)
-		t.be.Im2Col(u.window, patches, images.RowRange(lo, hi))
-		rows := m.RowRange(lo*places, hi*places)
-		if u.lower == lowerD {
-			t.be.Gemm(true, false, 1, rows, patches, 1, dst)
-		} else {
-			t.be.Gemm(true, false, 1, patches, rows, 1, dst)
-		}
-	}
+	scaled := *u
+	scaled.d = d
+	t.chunks(&scaled, func(_, _ int, a, d device.Matrix) { t.be.Gemm(true, false, 1, a, d, 1, dst) })
 }
 
 // addBiasSum adds up the rows of d. In a critic, whose last parts have no bias, it adds up records

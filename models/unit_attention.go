@@ -17,21 +17,26 @@ type attentionUnit struct {
 
 func (u *attentionUnit) out() int { return u.queries * u.wide }
 
-// head returns head h of record i as a matrix with a row for each position.
-func (u *attentionUnit) head(m device.Matrix, i, h, positions int) device.Matrix {
-	width := m.Cols / positions
-	d := width / u.heads
-	return m.RowRange(i, i+1).Reshape(positions, width).Slice(0, positions, h*d, (h+1)*d)
+// positions returns record i as a matrix with a row for each position.
+func positions(m device.Matrix, i, count int) device.Matrix {
+	return m.RowRange(i, i+1).Reshape(count, m.Cols/count)
 }
 
-// scores returns memory for the scores of all heads, and a view of those of one head.
-func (u *attentionUnit) scores(t *pass, n *node, k int) (all device.Matrix,
-	of func(i, h int) device.Matrix) {
+// head returns head h of a record.
+func (u *attentionUnit) head(m device.Matrix, h int) device.Matrix {
+	d := m.Cols / u.heads
+	return m.Slice(0, m.Rows, h*d, (h+1)*d)
+}
+
+// scores returns memory for the scores of all heads.
+func (u *attentionUnit) scores(t *pass, n *node, k int) device.Matrix {
 	m := t.keep(n, k, u.heads*u.queries*u.keys)
-	each := u.queries * u.keys
-	return m.Reshape(m.Rows*u.heads*u.queries, u.keys), func(i, h int) device.Matrix {
-		return m.Slice(i, i+1, h*each, (h+1)*each).Reshape(u.queries, u.keys)
-	}
+	return m.Reshape(m.Rows*u.heads*u.queries, u.keys)
+}
+
+// of returns the scores of head h of a record.
+func (u *attentionUnit) of(scores device.Matrix, h int) device.Matrix {
+	return scores.RowRange(h*u.queries, (h+1)*u.queries)
 }
 
 func (u *attentionUnit) factor() float32 {
@@ -44,20 +49,20 @@ const padding, later = -1e30, -2e30
 
 func (u *attentionUnit) forward(t *pass, n *node) {
 	q, k, v := t.operand(n, 0), t.operand(n, 1), t.operand(n, 2)
-	all, of := u.scores(t, n, 1)
+	all := u.scores(t, n, 1)
 	present, first := u.present(t, n), t.memory(n, 3, u.heads*u.queries, u.keys)
 	u.start(t, first)
 	t.share(t.rows, func(i int) {
-		t.be.Apply(device.Identity, u.record(all, i), first)
-		u.pad(t, present, u.record(all, i), i, padding)
+		q, k, v := positions(q, i, u.queries), positions(k, i, u.keys), positions(v, i, u.keys)
+		y, p := positions(t.value(n), i, u.queries), u.record(all, i)
+		t.be.Apply(device.Identity, p, first)
+		u.pad(t, present, p, i, padding)
 		for h := range u.heads {
-			t.be.Gemm(false, true, u.factor(), u.head(q, i, h, u.queries), u.head(k, i, h, u.keys), 1,
-				of(i, h))
+			t.be.Gemm(false, true, u.factor(), u.head(q, h), u.head(k, h), 1, u.of(p, h))
 		}
-		t.be.Softmax(u.record(all, i))
+		t.be.Softmax(p)
 		for h := range u.heads {
-			t.be.Gemm(false, false, 1, of(i, h), u.head(v, i, h, u.keys), 0,
-				u.head(t.value(n), i, h, u.queries))
+			t.be.Gemm(false, false, 1, u.of(p, h), u.head(v, h), 0, u.head(y, h))
 		}
 	})
 }
@@ -103,31 +108,29 @@ func (u *attentionUnit) pad(t *pass, present, scores device.Matrix, i int, to fl
 // backward has memory for the derivative of a few records' scores, which stays in the cache.
 func (u *attentionUnit) backward(t *pass, n *node) {
 	q, k, v, dy := t.operand(n, 0), t.operand(n, 1), t.operand(n, 2), t.delta(n)
-	p, of := u.scores(t, n, 1)
-	ds, dOf := u.scores(t, n, 2)
+	all, spare := u.scores(t, n, 1), u.scores(t, n, 2)
 	present := u.present(t, n)
 	dq, addQ := t.give(n, 0)
 	dk, addK := t.give(n, 1)
 	dv, addV := t.give(n, 2)
 	t.share(t.rows, func(i int) {
-		at := i / rowsOfPiece
+		q, k, v := positions(q, i, u.queries), positions(k, i, u.keys), positions(v, i, u.keys)
+		dy, p, ds := positions(dy, i, u.queries), u.record(all, i), u.record(spare, i/rowsOfPiece)
 		for h := range u.heads {
-			t.be.Gemm(false, true, 1, u.head(dy, i, h, u.queries), u.head(v, i, h, u.keys), 0, dOf(at, h))
+			t.be.Gemm(false, true, 1, u.head(dy, h), u.head(v, h), 0, u.of(ds, h))
 		}
-		t.softmaxGradient(u.record(p, i), u.record(ds, at))
-		u.pad(t, present, u.record(ds, at), i, 0)
-		for h := range u.heads {
-			if dq.Rows > 0 {
-				t.be.Gemm(false, false, u.factor(), dOf(at, h), u.head(k, i, h, u.keys), beta(addQ),
-					u.head(dq, i, h, u.queries))
-			}
-			if dk.Rows > 0 {
-				t.be.Gemm(true, false, u.factor(), dOf(at, h), u.head(q, i, h, u.queries), beta(addK),
-					u.head(dk, i, h, u.keys))
-			}
-			if dv.Rows > 0 {
-				t.be.Gemm(true, false, 1, of(i, h), u.head(dy, i, h, u.queries), beta(addV),
-					u.head(dv, i, h, u.keys))
+		t.softmaxGradient(p, ds)
+		u.pad(t, present, ds, i, 0)
+		for _, g := range []struct {
+			to, scores, other device.Matrix
+			trans, add        bool
+			factor            float32
+			count             int
+		}{{dq, ds, k, false, addQ, u.factor(), u.queries}, {dk, ds, q, true, addK, u.factor(), u.keys},
+			{dv, p, dy, true, addV, 1, u.keys}} {
+			for h := 0; h < u.heads && g.to.Rows > 0; h++ {
+				t.be.Gemm(g.trans, false, g.factor, u.of(g.scores, h), u.head(g.other, h), beta(g.add),
+					u.head(positions(g.to, i, g.count), h))
 			}
 		}
 	})

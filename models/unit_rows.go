@@ -99,20 +99,25 @@ func (t *pass) upload(dst, m device.Matrix) {
 
 func (u *rowUnit) backward(t *pass, n *node) {
 	y, dy, from := toHost(t.be, t.value(n), nil), toHost(t.be, t.delta(n), nil), t.hosts(n)
-	var to, host []device.Matrix
+	var to, host, fresh []device.Matrix
 	for k, f := range n.from {
 		if j := slices.Index(n.from, f); j < k { // derivatives of the same value are added up
 			to, host = append(to, to[j]), append(host, host[j])
 			continue
 		}
-		dst := t.zeroed(n, k)
+		dst, add := t.give(n, k)
 		if dst.Rows == 0 { // nothing depends on this derivative
 			dst = t.keep(n, 1+k, from[k].Cols)
-			t.be.Fill(dst, 0)
 		}
 		to, host = append(to, dst), append(host, toHost(t.be, dst, nil))
+		if !add {
+			fresh = append(fresh, host[k])
+		}
 	}
 	t.share(t.rows, func(i int) {
+		for _, m := range fresh {
+			clear(m.Row(i))
+		}
 		u.op.Backward(rowsAt(host, i), dy.Row(i), y.Row(i), t.keyOf(n, i), rowsAt(from, i)...)
 	})
 	for k := range to {

@@ -1,6 +1,10 @@
 package models
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"slices"
+
+	"github.com/seed7ba64551/privgen/device"
+)
 
 // linearUnit adds up columns of its operands, times factors, at every position. Sums, multiples,
 // concatenations, ranges of columns and means over positions are such units.
@@ -147,18 +151,15 @@ func (u *embedUnit) forward(t *pass, n *node) {
 // backward adds up the derivatives of equal levels of a record at the first of their positions, and
 // clears the others. So the rows of the record's gradient are the rows of the derivative.
 func (u *embedUnit) backward(t *pass, n *node) {
-	items, d := t.sets[n.id].Items, u.at(t.delta(n))
-	for i := range t.rows {
-		for p := i * u.positions; p < (i+1)*u.positions; p++ {
-			for q := i * u.positions; q < p; q++ {
-				if items[q] == items[p] {
-					t.be.Axpy(1, d.RowRange(p, p+1), d.RowRange(q, q+1))
-					t.be.Fill(d.RowRange(p, p+1), 0)
-					break
-				}
-			}
+	items, d := t.sets[n.id].Items, toHost(t.be, u.at(t.delta(n)), nil)
+	for p, item := range items {
+		first := p - p%u.positions
+		if q := first + slices.Index(items[first:], item); q < p {
+			host.AddMultiple(1, d.Row(p), d.Row(q))
+			clear(d.Row(p))
 		}
 	}
+	t.upload(u.at(t.delta(n)), d)
 }
 
 func (u *embedUnit) uses(t *pass, n *node, list []use) []use {

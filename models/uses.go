@@ -123,17 +123,11 @@ func (t *pass) SquaredNorms(dst []float64) {
 
 func (t *pass) addNorms(u *use, dst []float64) {
 	switch {
-	case u.mixed:
-		for i := range dst {
-			dst[i] = math.NaN()
-		}
 	case u.single() && u.weight >= 0 && u.bias >= 0 && t.g.joint:
 		a, d := t.squares(u)
 		for i := range dst {
 			dst[i] += (a[i] + 1) * d[i]
 		}
-	case u.lower == lowerA && u.bias >= 0 && t.g.joint:
-		t.addPatchNorms(u, dst)
 	default:
 		s := &t.summing
 		s.nw, s.nb = grow(s.nw, len(dst)), grow(s.nb, len(dst))
@@ -145,22 +139,6 @@ func (t *pass) addNorms(u *use, dst []float64) {
 			addTo(dst, s.nb)
 		}
 	}
-}
-
-// addPatchNorms adds the squared norms for a convolution and its bias: every patch gets an
-// additional 1.
-func (t *pass) addPatchNorms(u *use, dst []float64) {
-	s, size := &t.summing, u.window.Patch()
-	t.reject(u, dst, dst)
-	s.nw = grow(s.nw, t.rows)
-	for lo, hi := 0, 0; lo < t.rows; lo = hi {
-		hi = chunkEnd(u.window, lo, t.rows)
-		longer := t.scratch(rowsFor(u.window), (hi-lo)*u.rows, size+1)
-		t.be.Im2Col(u.window, longer.Slice(0, longer.Rows, 0, size), u.a.RowRange(lo, hi))
-		t.be.Fill(longer.Slice(0, longer.Rows, size, size+1), 1)
-		t.be.BlockProductNorms(s.nw[lo:hi], u.rows, longer, u.d.RowRange(lo*u.rows, hi*u.rows))
-	}
-	addTo(dst, s.nw)
 }
 
 func addTo(dst, x []float64) {

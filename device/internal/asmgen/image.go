@@ -210,32 +210,6 @@ func columns() {
 		RET()
 	}
 
-	TEXT("columnSumsAVX2", NOSPLIT, "func(n int, src *float32, stride int, sums *float64)")
-	Pragma("noescape")
-	p, sums := doubles("sums")
-	rows([]string{"src"}, func(at []GPVirtual) {
-		for i, x := range wideOf(Mem{Base: at[0]}) {
-			VADDPD(x, sums[i], sums[i])
-		}
-	})
-	keep(p, sums)
-	leave()
-
-	TEXT("columnSquaresAVX2", NOSPLIT,
-		"func(n int, src *float32, stride int, centre, sums *float64)")
-	Pragma("noescape")
-	p, sums = doubles("sums")
-	_, centre := doubles("centre")
-	rows([]string{"src"}, func(at []GPVirtual) {
-		for i, x := range wideOf(Mem{Base: at[0]}) {
-			VSUBPD(centre[i], x, x)
-			VMULPD(x, x, x)
-			VADDPD(x, sums[i], sums[i])
-		}
-	})
-	keep(p, sums)
-	leave()
-
 	TEXT("columnSlopesAVX2", NOSPLIT, "func(n int, src, delta *float32, stride int, mean, scale "+
 		"*float32, along, total *float64)")
 	Pragma("noescape")
@@ -277,21 +251,22 @@ func columns() {
 	})
 	leave()
 
-	TEXT("normalizeGradientAVX2", NOSPLIT, "func(n int, src, delta *float32, stride int, mean, "+
+	TEXT("normalizeGradientAVX2", NOSPLIT, "func(n int, src, delta, dst *float32, stride int, mean, "+
 		"scale, factor, along, total *float32)")
+	Doc("It sets dst to factor·δ − total − along·x̂.")
 	Pragma("noescape")
 	mean, scale = load(Mem{Base: pointer("mean")}), load(Mem{Base: pointer("scale")})
 	factor, a, t := load(Mem{Base: pointer("factor")}), load(Mem{Base: pointer("along")}),
 		load(Mem{Base: pointer("total")})
-	rows([]string{"src", "delta"}, func(at []GPVirtual) {
+	rows([]string{"src", "delta", "dst"}, func(at []GPVirtual) {
 		hat, v := load(Mem{Base: at[0]}), load(Mem{Base: at[1]})
 		VSUBPS(mean, hat, hat)
 		VMULPS(scale, hat, hat)
 		VMULPS(a, hat, hat)
+		VMULPS(factor, v, v)
 		VSUBPS(t, v, v)
 		VSUBPS(hat, v, v)
-		VMULPS(factor, v, v)
-		VMOVUPS(v, Mem{Base: at[1]})
+		VMOVUPS(v, Mem{Base: at[2]})
 	})
 	leave()
 }

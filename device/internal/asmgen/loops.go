@@ -183,6 +183,18 @@ func axpy() {
 	})
 }
 
+// giveEqual writes the kernel that moves d to dx where x equals y.
+func giveEqual() {
+	begin("giveEqual", "func(n int, dx, d, x, y *float32)")
+	dx, d, x, y := pointer("dx"), pointer("d"), pointer("x"), pointer("y")
+	loop(func(l lanes) {
+		whole := l.load(d)
+		given := and(compare(equal, l.load(x), l.load(y)).v, whole)
+		l.store(add(given, l.load(dx)), dx)
+		l.store(xor(whole, given), d)
+	})
+}
+
 // units writes the kernel that adds to total the integers nearest to w·x, in units of the last
 // place of the origin. Such an integer is the bits of origin + w·x, which one multiply-add rounds,
 // minus the bits of the origin.

@@ -78,7 +78,7 @@ func neon(from, asm, stubs, pkg string) error {
 	for _, name := range strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
 		"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
 		"axpy scale clamp threshold cosSin adam units addUnits " +
-		"scaleOdd") {
+		"scaleOdd larger giveEqual") {
 		f.translate(string(source), name)
 	}
 	f.writeConstants()
@@ -428,6 +428,9 @@ func (t *translation) compare(args []string) {
 			t.word("FCMEQ.S", d, a[h], b[h])
 		case "$0x1a": // not >, U
 			t.word("FCMGT.S", d, a[h], b[h])
+			t.word2("NOT", d, d)
+		case "$0x15": // not <, U
+			t.word("FCMGT.S", d, b[h], a[h])
 			t.word2("NOT", d, d)
 		case "$0x16": // not ≤, U
 			t.word("FCMGE.S", d, b[h], a[h])

@@ -32,6 +32,8 @@ func vector() {
 	gradient("log", func(d, y bundle) { emit(VMULPS, exp(negate(y)), d, d) })
 	binary("mul", func(a, b bundle) { emit(VMULPS, b, a, a) })
 	binary("sub", func(a, b bundle) { emit(VSUBPS, b, a, a) })
+	binary("larger", larger)
+	giveEqual()
 	axpy()
 	scale()
 	clamp()
@@ -47,6 +49,10 @@ func vector() {
 	units()
 	addUnits()
 	scaleOdd()
+	softmaxRows()
+	softmaxRowsGradient()
+	standardize()
+	standardizeGradient()
 	wide = true
 	elementwise("exp", exp)
 	elementwise("log", logarithm)
@@ -231,6 +237,7 @@ const (
 	atLeast    = 0x1d
 	greater    = 0x1e
 	notGreater = 0x1a // or unordered, quiet
+	notLess    = 0x15
 )
 
 func absolute(x bundle) bundle { return and(x, c.bits(0x7fffffff)) }
@@ -264,12 +271,12 @@ func reduced(x bundle) (n, y bundle) {
 }
 
 // exp returns eˣ. It multiplies by the power of two in two steps. So results may be subnormal, and
-// overflow gives infinity.
+// overflow gives infinity. Below −104 it computes e⁰ and then drops the result: multiplications
+// whose results underflow take many times as long.
 func exp(x bundle) bundle {
+	keep := compare(notLess, x, c.f(-104))
 	// If one operand is NaN, the minimum is the second operand, which is x.
-	limited := result(VMINPS, x, constant(c.f(89)))
-	emit(VMAXPS, limited, constant(c.f(-105)), limited)
-	n, y := reduced(limited)
+	n, y := reduced(result(VMINPS, only(keep, x), constant(c.f(89))))
 	whole, half := fresh(), fresh()
 	emit(VCVTPS2DQ, n, whole)
 	emit(VPSRAD, U8(1), whole, half)
@@ -279,7 +286,7 @@ func exp(x bundle) bundle {
 		emit(VPSLLD, U8(23), e, e)
 		emit(VMULPS, e, y, y)
 	}
-	return y
+	return only(keep, y)
 }
 
 // expMinus returns e⁻ᵃ for a = |x|. It computes 2⁶⁴ times the result, which is never subnormal, and
@@ -413,6 +420,12 @@ func sigmoidGradient(d, y bundle) {
 	emit(VSUBPS, y, rest, rest)
 	emit(VMULPS, y, rest, rest)
 	emit(VMULPS, rest, d, d)
+}
+
+// larger makes a the larger of a and b, or NaN if one of them is.
+func larger(a, b bundle) {
+	most := blend(a, b, compare(greater, b, a))
+	emit(VMOVAPS, blend(most, b, compare(unordered, b, b)), a)
 }
 
 // softplusGradient multiplies d by 1 − e⁻ʸ = 2t/(1+t), where t = tanh(y/2). This form avoids

@@ -21,7 +21,7 @@ import (
 const delta = 1e-5
 
 // atOnce is the number of examples in memory at a time: few, so their values stay in the cache.
-const atOnce = 128
+const atOnce = 32
 
 // example is a network with its data.
 type example struct {
