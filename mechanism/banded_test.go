@@ -296,3 +296,31 @@ func TestRoundingInBands(t *testing.T) {
 		}
 	}
 }
+
+// TestGrowthOfNoise: the noise is the inverse of the band, applied to its fresh part. With all
+// coefficients 1 it grows for ever, and 1,024 steps are the limit.
+func TestGrowthOfNoise(t *testing.T) {
+	for _, c := range []struct {
+		band  []float64
+		steps int
+		want  float64
+	}{{[]float64{1}, 9, 1}, {[]float64{1, 0.5}, 100, 1 / math.Sqrt(0.75)},
+		{[]float64{1, 1}, 100, 10}, {[]float64{1, 0.5, 0.5}, 3, math.Sqrt(1 + 1./4 + 1./16)}} {
+		if got := newBand(banded(0.5, c.band...)).growth(c.steps); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("band %v: the noise of step %d is %v times its fresh part, want %v", c.band, c.steps,
+				got, c.want)
+		}
+	}
+	for steps, want := range map[int]error{1024: nil, 1026: ErrNotCovered} {
+		g, err := bandedAllowance(t, 1, banded(0.5, 1, 1), steps/2).Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.PoissonSample(1, nil, nil)
+		err = g.ReleaseGradient(Gradient{Sum: make([]float32, 1), Sensitivity: 1, NoiseMultiplier: 2},
+			func(int, []float64) {})
+		if !errors.Is(err, want) {
+			t.Errorf("%d steps: got %v, want %v", steps, err, want)
+		}
+	}
+}

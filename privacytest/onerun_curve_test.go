@@ -122,3 +122,25 @@ func TestFalseAlarmsOfCurves(t *testing.T) {
 		t.Errorf("%d of 400 runs are refuted, want about 20 or fewer", refuted)
 	}
 }
+
+// TestOneRunPOfDelta computes the bound of Steinke et al. by hand: ten right guesses of ten, of which
+// at ε = 0 six or seven fewer are the most likely for their distance: 847 of 1,024 cases at six.
+func TestOneRunPOfDelta(t *testing.T) {
+	want := 1./1024 + 2*10*0.01*847/1024/6
+	if got := oneRunP(10, 10, 10, 0, 0.01); math.Abs(got-want) > 1e-12 {
+		t.Errorf("p = %v, want %v", got, want)
+	}
+}
+
+// TestCurvesOfComplements: the curve of a pure mechanism bounds both a set and its complement.
+func TestCurvesOfComplements(t *testing.T) {
+	down, err := curve(accountant.Pure{Epsilon: 1}, accountant.AddOrRemoveOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, want := range map[float64]float64{0.3: 0.3 / math.E, 0.95: 1 - 0.05*math.E} {
+		if got := down(r); math.Abs(got-want) > 1e-9 {
+			t.Errorf("a set of probability %v has at least %v under the neighbour, want %v", r, got, want)
+		}
+	}
+}
