@@ -64,7 +64,7 @@ func bandMutants() []mutant {
 			"2*float64(canaries)*delta*worst", "float64(canaries)*delta*worst",
 			"sound trainings are refuted more often than stated"),
 		in("privacytest", "a tail of guesses is impossible too early", "PossibleTails",
-			"next-h)\n\t\th = next", "next)\n\t\th = next",
+			"(next - h)\n\t\th = next", "next\n\t\th = next",
 			"sound trainings are refuted more often than stated"),
 		in("privacytest", "an audit counts a right guess twice", "PossibleTails",
 			"tau*float64(c)/all, tau*float64(g-c)/all", "tau*float64(c+1)/all, tau*float64(g-c)/all",
