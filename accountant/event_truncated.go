@@ -57,7 +57,7 @@ func (e TruncatedPoisson) dpAccounting(Relation) (string, error) {
 func (e TruncatedPoisson) charge(c *collector, n int) error {
 	q, mu := sampledEffect(e.Probability, 1/e.NoiseMultiplier)
 	return c.push(truncAtom{q, mu, e, c.relation, sync.OnceValues(func() (full, rate float64) {
-		full = binomialAtLeast(e.MaxBatch, e.Population-1, e.Probability)
+		full = e.full()
 		if full > 0 {
 			more := binomialAtLeast(e.MaxBatch+1, e.Population, e.Probability)
 			rate = renyi.AtMost(1, more/full*float64(e.MaxBatch)/float64(e.Population)*(1+1e-9))
@@ -129,6 +129,9 @@ func (a truncAtom) pairs() *pld.Pairs {
 	}
 	x, y := whole.pairs(), cut.pairs()
 	out := &pld.Pairs{Remove: pld.NewBlend(full, y.Remove, x.Remove), Loose: true}
+	if under := a.under(); under != nil {
+		out.Under = under.pairs
+	}
 	if x.Add != nil || y.Add != nil {
 		xa, ya := x.Add, y.Add
 		if xa == nil {
@@ -140,6 +143,27 @@ func (a truncAtom) pairs() *pld.Pairs {
 		out.Add = pld.NewBlend(full, ya, xa)
 	}
 	return out
+}
+
+// under returns the atom for data whose other records add zeros. The record is then released as by
+// a Poisson sample with its probability to be in the batch, E min(Bin(n,q), B) ÷ n. It returns nil
+// if this is too close to 0 or 1.
+func (a truncAtom) under() atom {
+	e, full := a.of, a.of.full()
+	more := binomialAtLeast(e.MaxBatch+1, e.Population, e.Probability)*(1-1e-9) - 2e-12 // rounded down
+	q := e.Probability*(1-full) + float64(e.MaxBatch)/float64(e.Population)*max(0, more)
+	if q *= 1 - 1e-12; !(q > 1e-12 && q < 1-1e-9 && a.mu == 1/e.NoiseMultiplier) {
+		return nil
+	}
+	if a.relation == ReplaceOne {
+		return oppositeAtom{q, a.mu}
+	}
+	return sampledGaussian{q, a.mu}
+}
+
+// full returns the probability that the other records fill the batch, rounded up.
+func (e TruncatedPoisson) full() float64 {
+	return binomialAtLeast(e.MaxBatch, e.Population-1, e.Probability)
 }
 
 // binomialTerm returns P(Bin(n, q) = j), by the saddle point expansion of Loader 2000. A

@@ -124,6 +124,30 @@ func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 	}
 }
 
+// TestTruncatedPoissonFromBelow: the lower end is that of data whose other records are zero, computed
+// here from the probability that the record is in the batch.
+func TestTruncatedPoissonFromBelow(t *testing.T) {
+	for _, c := range []struct {
+		n, most int
+		q       float64
+	}{{4, 1, 0.5}, {5, 2, 0.7}, {9, 3, 0.3}, {12, 11, 0.9}, {100, 12, 0.1}} {
+		in := 0.0
+		for k := range c.n {
+			in += c.q * binomialTerm(k, c.n-1, c.q) * min(1, float64(c.most)/float64(k+1))
+		}
+		for r, e := range map[Relation]Event{AddOrRemoveOne: PoissonSampled{in, Gaussian{1.3}},
+			ReplaceOne: SampledSum{in, 1.3}} {
+			for _, eps := range []float64{0, 0.3, 1} {
+				truth := must[Bound](t)(Delta(e, eps, r))
+				got := must[Bound](t)(Delta(TruncatedPoisson{c.q, c.n, c.most, 1.3}, eps, r))
+				if got.Lower > truth.Upper || got.Lower < 0.98*truth.Lower {
+					t.Errorf("%+v, %v, ε = %v: δ is at least %v, want %v", c, r, eps, got.Lower, truth)
+				}
+			}
+		}
+	}
+}
+
 func truncatedDensity(n, most int, q, me, sd, x float64) float64 {
 	phi := func(m float64) float64 {
 		return math.Exp(-(x-m)*(x-m)/(2*sd*sd)) / (sd * math.Sqrt(2*math.Pi))

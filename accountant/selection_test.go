@@ -55,5 +55,5 @@ func quality(e Event, r Relation) string {
 	case b.Lower > 0:
 		return "bound"
 	}
-	return "upper end"
+	return "no lower end"
 }
