@@ -13,7 +13,7 @@ func bandMutants() []mutant {
 			"c*0x1p12 != float64(int(c*0x1p12))", "false",
 			"coefficients are rounded, so that the outputs are no post-processing of the releases"),
 		in("accountant", "a record is in every cut batch", "TruncatedPoissonFromBelow",
-			"q := e.Probability*(1-full) +", "q := e.Probability +",
+			"q := e.Probability*(1-full) +", "q := e.Probability*(1-full/2) +",
 			"the lower end of a price is above the price"),
 		in("mechanism", "noise is scaled for one step of a band", "FreshPart",
 			"std = spec.NoiseMultiplier * spec.Sensitivity * b.norm",
