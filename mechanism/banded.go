@@ -28,7 +28,8 @@ type band struct {
 	last int       // the step that was released last; 0 for none
 	spec Gradient  // of the first release, without its sum
 	dim  int
-	far  atomic.Bool // whether noise was too large to be kept
+	far  atomic.Bool  // whether noise was too large to be kept
+	kept atomic.Int64 // coordinates whose noise of the last step is in past
 }
 
 // bandBits is the number of bits of coefficients. It equals that of accountant.BandedSum.
@@ -51,8 +52,9 @@ func newBand(e accountant.Event) *band {
 	return b
 }
 
-// begin checks that the release is one that the proof covers, and moves on to its step. After a
-// step without a release the band starts again.
+// begin checks that the release is one that the proof covers, and moves on to its step. The band
+// starts again after a step without a release, and after one that a panic of its sink ended: past
+// then has older noise in the place of some of the last.
 func (b *band) begin(g *Grant, spec Gradient) error {
 	dim := spec.dim()
 	spec.Sum, spec.Units, spec.Carry, spec.Share, spec.Workers, spec.Unit = nil, nil, nil, nil, 0, 0
@@ -73,12 +75,13 @@ func (b *band) begin(g *Grant, spec Gradient) error {
 		return g.a.refuse("a sum of another sensitivity, noise multiplier or length than before")
 	case g.turn <= b.last:
 		return g.a.refuse("a release for a step that has one, or that is over")
-	case g.turn > b.last+1:
+	case g.turn > b.last+1 || b.kept.Load() != int64(dim):
 		for _, noise := range b.past {
 			clear(noise)
 		}
 	}
 	b.last = g.turn
+	b.kept.Store(0)
 	return nil
 }
 
@@ -139,4 +142,5 @@ func (b *band) correlate(noisy []float64, lo int) {
 		}
 		past[i] = int32(v)
 	}
+	b.kept.Add(int64(len(noisy)))
 }

@@ -58,6 +58,8 @@ func bandMutants() []mutant {
 			"!(growth <= mostGrowth)", "false", "noise is kept in fewer bits than it has"),
 		in("mechanism", "a band goes on after noise that it lost", "FarNoise",
 			"case b.far.Load():", "case false:", "kept noise is not the noise of the output"),
+		in("mechanism", "a band goes on after half a release", "ReleaseThatPanics",
+			" || b.kept.Load() != int64(dim):", ":", "older noise repeats the records of its step"),
 		in("sgd", "a band's price is of one step's sample", "BandsOnTheLedger",
 			"return float64(c.Bands) * c.SamplingProbability }", "return c.SamplingProbability }",
 			"the samples are smaller than the configuration states"),
