@@ -339,3 +339,27 @@ func TestBandsForgetAReleaseThatPanics(t *testing.T) {
 		}
 	}
 }
+
+// TestBandsOfLongSums: noise that covers the rounding of many coordinates may exceed the bits in
+// which it is kept. It is refused before anything is drawn, and smaller noise lasts for all steps.
+func TestBandsOfLongSums(t *testing.T) {
+	for z, fits := range map[float64]bool{1e4: true, 1e7: false} {
+		a := bandedAllowance(t, 1, banded(0.5, testBand...), 2)
+		for range 8 {
+			g, err := a.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.PoissonSample(1, nil, nil)
+			err = g.ReleaseGradient(Gradient{Sum: make([]float32, chunk), Sensitivity: 3,
+				NoiseMultiplier: z}, func(int, []float64) {
+				if !fits {
+					t.Fatal("something is released")
+				}
+			})
+			if fits && err != nil || !fits && !errors.Is(err, ErrNotCovered) {
+				t.Fatalf("noise multiplier %v: %v", z, err)
+			}
+		}
+	}
+}
