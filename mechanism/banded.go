@@ -86,9 +86,9 @@ func (b *band) begin(g *Grant, spec Gradient, grid, std float64) error {
 }
 
 // The grid is such that the fresh noise has a standard deviation of 2^(bandSteps−1) steps or more.
-// Noise is kept in 31 bits, and its standard deviation is at most mostSteps in the first growthSteps
-// steps. So no noise of less than 16 standard deviations is too large. After larger noise, whose
-// probability does not depend on the records, a band ends.
+// Noise is kept in 31 bits, and its standard deviation is at most mostSteps in the first
+// growthSteps steps. So no noise of less than 16 standard deviations is too large. After larger
+// noise, whose probability does not depend on the records, a band ends.
 const bandSteps, mostSteps, growthSteps = 22, 1 << 27, 1 << 14
 
 var errFar = errors.New("mechanism: correlated noise above 16 standard deviations")
