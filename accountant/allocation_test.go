@@ -169,3 +169,18 @@ func TestAllocationBrackets(t *testing.T) {
 		}
 	}
 }
+
+// TestTinyAllocationsHaveNoLowerEnd: an effect that is rounded up has an upper end only. A record
+// whose step is public costs more, so a lower end above that price is wrong.
+func TestTinyAllocationsHaveNoLowerEnd(t *testing.T) {
+	for _, sigma := range []float64{1e7, 1e9, 1e300} {
+		for _, steps := range []int{2, 1000} {
+			const delta = 1e-12
+			b, err := Epsilon(RandomAllocation{steps, sigma}, delta, AddOrRemoveOne)
+			public, _ := Epsilon(Gaussian{sigma}, delta, AddOrRemoveOne)
+			if err != nil || b.Lower > public.Upper || sigma == 1e7 && !(b.Lower > 0.9*b.Upper) {
+				t.Errorf("%d steps, σ = %g: %v, %v; with a public step %v", steps, sigma, b, err, public)
+			}
+		}
+	}
+}

@@ -58,10 +58,13 @@ func (e RandomAllocation) charge(c *collector, n int) error {
 	case e.Steps == 1:
 		return c.add(Gaussian{e.NoiseMultiplier}, n)
 	}
-	return c.push(allocationAtom{e.Steps, max(1/e.NoiseMultiplier, 1e-8)}, n)
+	return c.push(allocationAtom{e.Steps, max(1/e.NoiseMultiplier, leastAllocated)}, n)
 }
 
 func (e RandomAllocation) dpAccounting(Relation) (string, error) { return notInDPAccounting(e) }
+
+// leastAllocated is the smallest effect of an allocation: with a larger one it only costs more.
+const leastAllocated = 1e-8
 
 type allocationAtom struct {
 	steps int
@@ -78,7 +81,9 @@ func (a allocationAtom) pairs() *pld.Pairs {
 		return &pld.Pairs{Remove: pld.Gauss{Mu: a.mu}, Loose: true}
 	}
 	p := a.end(true)
-	p.Loose, p.Under = true, func() *pld.Pairs { return a.end(false) }
+	if p.Loose = true; a.mu > leastAllocated { // otherwise the effect may be smaller
+		p.Under = func() *pld.Pairs { return a.end(false) }
+	}
 	return p
 }
 

@@ -28,7 +28,8 @@ type band struct {
 	last int       // the step that was released last; 0 for none
 	spec Gradient  // of the first release, without its sum
 	dim  int
-	far  atomic.Bool // whether noise was too large to be kept
+	far  atomic.Bool  // whether noise was too large to be kept
+	kept atomic.Int64 // coordinates whose noise of the last step is in past
 }
 
 // bandBits is the number of bits of coefficients. It equals that of accountant.BandedSum.
@@ -51,9 +52,10 @@ func newBand(e accountant.Event) *band {
 	return b
 }
 
-// begin checks that the release is one that the proof covers, and moves on to its step. After a
-// step without a release the band starts again.
-func (b *band) begin(g *Grant, spec Gradient) error {
+// begin checks that the release is one that the proof covers, and moves on to its step. The band
+// starts again after a step without a release, and after one that a panic of its sink ended: past
+// then has older noise in the place of some of the last.
+func (b *band) begin(g *Grant, spec Gradient, grid, std float64) error {
 	dim := spec.dim()
 	spec.Sum, spec.Units, spec.Carry, spec.Share, spec.Workers, spec.Unit = nil, nil, nil, nil, 0, 0
 	switch same := spec.Sensitivity == b.spec.Sensitivity &&
@@ -61,9 +63,9 @@ func (b *band) begin(g *Grant, spec Gradient) error {
 	case b.far.Load():
 		return errFar
 	case b.last == 0:
-		if growth := b.growth(min(g.a.Remaining()+1, growthSteps)); !(growth <= mostGrowth) {
-			return g.a.refuse("correlated noise grows to %v times its fresh part: want at most %d times",
-				growth, mostGrowth)
+		std *= b.growth(min(g.a.Remaining()+1, growthSteps))
+		if steps := std / grid; !(steps <= mostSteps) {
+			return g.a.refuse("correlated noise grows to %v steps of the grid: want at most 2^27", steps)
 		}
 		b.spec, b.dim, b.past = spec, dim, make([][]int32, len(b.coefficients))
 		for i := range b.past {
@@ -73,20 +75,21 @@ func (b *band) begin(g *Grant, spec Gradient) error {
 		return g.a.refuse("a sum of another sensitivity, noise multiplier or length than before")
 	case g.turn <= b.last:
 		return g.a.refuse("a release for a step that has one, or that is over")
-	case g.turn > b.last+1:
+	case g.turn > b.last+1 || b.kept.Load() != int64(dim):
 		for _, noise := range b.past {
 			clear(noise)
 		}
 	}
 	b.last = g.turn
+	b.kept.Store(0)
 	return nil
 }
 
-// Noise is kept in 31 bits. The grid is such that the fresh noise has a standard deviation of less
-// than 2^bandSteps steps, and noise grows at most mostGrowth times in the first growthSteps steps.
-// So no noise of less than 16 standard deviations is too large. After larger noise, whose
-// probability does not depend on the records, a band ends.
-const bandSteps, mostGrowth, growthSteps = 22, 32, 1 << 14
+// The grid is such that the fresh noise has a standard deviation of 2^(bandSteps−1) steps or more.
+// Noise is kept in 31 bits, and its standard deviation is at most mostSteps in the first
+// growthSteps steps. So no noise of less than 16 standard deviations is too large. After larger
+// noise, whose probability does not depend on the records, a band ends.
+const bandSteps, mostSteps, growthSteps = 22, 1 << 27, 1 << 14
 
 var errFar = errors.New("mechanism: correlated noise above 16 standard deviations")
 
@@ -139,4 +142,5 @@ func (b *band) correlate(noisy []float64, lo int) {
 		}
 		past[i] = int32(v)
 	}
+	b.kept.Add(int64(len(noisy)))
 }

@@ -71,7 +71,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 		return err
 	}
 	if b := g.a.band; b != nil {
-		if err := b.begin(g, spec); err != nil {
+		if err := b.begin(g, spec, grid, std); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,9 @@ import (
 // models. A key depends only on the run, the step and the row, not on other rows.
 //
 // For the events accountant.RandomAllocation and accountant.BandedSum the sample is drawn from the
-// rows of the grant's step. Under RandomAllocation it is all of these rows.
+// rows of the grant's step. Under RandomAllocation it is all of these rows. A row's number gives it
+// its step. So a record must have the same number in all steps of an epoch under RandomAllocation,
+// and in all steps of the allowance under BandedSum.
 //
 // Guarantee: the sample is private, and so is its length.
 // Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample

@@ -52,11 +52,11 @@ func (t *turns) next(a *Allowance) (*Grant, error) {
 	return g, nil
 }
 
-// remaining returns the number of steps that are left.
+// remaining returns the number of steps that are left, or a smaller one that is too large to count.
 func (t *turns) remaining(uses int) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return uses*t.steps + (t.steps-t.begun%t.steps)%t.steps
+	return min(uses, math.MaxInt/t.steps-1)*t.steps + (t.steps-t.begun%t.steps)%t.steps
 }
 
 // rows returns the rows of the grant's step, in increasing order.

@@ -109,7 +109,7 @@ func (o OneRun) testCurves(a *Audit, all Audit) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Independent, err = o.epsilon(independentBound(all.Guesses, all.Correct, o.FalseAlarm))
+	a.Independent, err = o.epsilon(independentBound(o.Canaries, all.Correct, o.FalseAlarm))
 	if err != nil || o.Event == nil {
 		return err
 	}

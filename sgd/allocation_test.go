@@ -10,6 +10,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
@@ -81,6 +82,49 @@ func TestEpochsUseEveryRecordOnce(t *testing.T) {
 		sigma := l.Entries()[0].Event.(accountant.RandomAllocation).NoiseMultiplier
 		if math.Abs(square*sigma*sigma-1) > 1e-9 {
 			t.Errorf("%s: the effects %v do not match the multiplier %v", name, seen.effects, sigma)
+		}
+	}
+}
+
+// loose is data of a type that cannot be compared.
+type loose struct {
+	records.Data
+	_ []int
+}
+
+type own struct{ records.Data }
+
+// TestEpochsKeepTheirData: if batches of several steps are drawn together, a later loop cannot have
+// other data, where a record may be in another row and so twice in an epoch. Other runs can.
+func TestEpochsKeepTheirData(t *testing.T) {
+	first, other := table(t, 40, 2, 0), table(t, 40, 2, 0)
+	for name, c := range map[string]struct {
+		cfg           sgd.Config
+		first, second records.Data
+		fits          bool
+	}{
+		"epochs":                {epochs(nil), first, other, false},
+		"the same":              {epochs(nil), first, first, true},
+		"bands":                 {inBands(4, 10), first, other, false},
+		"the same in bands":     {inBands(4, 10), first, first, true},
+		"cannot be compared":    {epochs(nil), loose{Data: first}, loose{Data: first}, false},
+		"own types":             {epochs(nil), own{first}, own{first}, true},
+		"independent batches":   {with(nil, 0.25, 8), first, other, true},
+		"independent and loose": {with(nil, 0.25, 8), first, loose{Data: first}, true},
+	} {
+		trainer, _ := newTrainer(t, c.cfg, newCentre(2), 1e4)
+		for _, err := range trainer.Steps(t.Context(), c.first) {
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			break
+		}
+		before := trainer.Spent()
+		for _, err := range trainer.Steps(t.Context(), c.second) {
+			if (err == nil) != c.fits || !c.fits && trainer.Spent() != before {
+				t.Errorf("%s: %v after %d steps", name, err, trainer.Spent())
+			}
+			break
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -62,6 +63,7 @@ type stepRecords struct {
 	sum     device.Params // the sum in floating point
 	hostSum []float32
 
+	data    records.Data // of earlier loops
 	of      examples
 	rows    []int32 // row numbers of the current micro-batch
 	divided records.Divided
@@ -199,9 +201,11 @@ func (t *Trainer) mostExamples() int {
 // ledger.ErrReservationExhausted.
 //
 // Errors: the context's error; accountant.ErrBudgetExceeded, before anything is read or spent;
-// ErrBusy; records.ErrData after a step in which reading the data failed. After any error the
-// network holds the last released parameters. No error depends on a record, except ErrData, which a
-// user-defined data type can return.
+// ErrBusy; *param.Error for other data than in an earlier loop, if the batches of several steps are
+// drawn together, by Config.Bands or Config.RandomAllocation: a record must then keep its row;
+// records.ErrData after a step in which reading the data failed. After any error the network holds
+// the last released parameters. No error depends on a record, except ErrData, which a user-defined
+// data type can return.
 func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		if !t.running.TryLock() {
@@ -209,13 +213,18 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		defer t.running.Unlock()
+		given, err := data, t.checkSame(data)
 		// Clipping bounds the gradient of any value, but an item outside the universe has no input in the
 		// network.
 		data = records.Guarded(data)
-		if err := t.open(ctx, data); err != nil {
+		if err == nil {
+			err = t.open(ctx, data)
+		}
+		if err != nil {
 			yield(Step{}, err)
 			return
 		}
+		t.data = given
 		for t.left() > 0 {
 			step, err := t.step(ctx, data)
 			if err == nil && records.Failed(data) {
@@ -226,6 +235,17 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			}
 		}
 	}
+}
+
+// checkSame returns an error for other data than in an earlier loop, if the number of a row gives a
+// record its steps: a record with another number could be in two steps that its price counts as
+// one.
+func (t *Trainer) checkSame(data records.Data) error {
+	if t.cfg.perUse() == 1 || t.data == nil || reflect.ValueOf(data).Comparable() && t.data == data {
+		return nil
+	}
+	return param.New("sgd.Steps.data", "other data than in an earlier loop",
+		"the same data in all loops, since Bands and RandomAllocation assign records to steps")
 }
 
 // open checks the public properties of the data and makes the reservation.

@@ -69,6 +69,11 @@ func allocationMutants() []mutant {
 			"return accountant.RandomAllocation{Steps: c.perUse(),\n\t\t\tNoiseMultiplier: "+
 				"c.NoiseMultiplier}",
 			"a private clip norm is released for nothing"),
+		in("sgd", "a later loop has other data", "KeepTheirData",
+			"t.cfg.perUse() == 1 || t.data == nil ||", "true ||",
+			"a record in another row is twice in an epoch"),
+		in("accountant", "effects that are rounded up have a lower end", "TinyAllocations",
+			"a.mu > leastAllocated {", "true {", "the lower end is above the truth"),
 		in("gan", "a critic trains by epochs", "MistakesComeTogether",
 			"k.OK(!c.Train.RandomAllocation,", "k.OK(true,", "steps are paid for as whole epochs"),
 		in("dpgm", "clusters train by epochs", "DrawsPoissonSamples",

@@ -16,7 +16,7 @@ func TestSumsOfOneUse(t *testing.T) {
 		q, mu := math.Exp(-4*rng.Float64()), math.Exp(2*rng.Float64()-1)
 		pairs := SampledBoth(q, &Pairs{Remove: Gauss{mu}})
 		delta := math.Pow(10, -3-5*rng.Float64()) * q
-		own := NewSingle(pairs).Epsilon(delta)
+		own := NewSingle(pairs, true).Epsilon(delta)
 		aim := NewAim(own.Upper*(1+rng.Float64()), delta)
 		if aim == nil {
 			continue
