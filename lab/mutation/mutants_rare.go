@@ -58,6 +58,8 @@ func rareMutants() []mutant {
 		in("connect/sqlledger", "a log without a name is written to", "ReplacedLog",
 			"return f.sameLog()", "return nil",
 			"what this process spends is not seen by others and ends with it"),
+		in("connect/images", "a JPEG has any number of scans", "ManyScans",
+			"> mostScans {", "> 1<<30 {", "a file of 0.8 MB takes 19 seconds to read"),
 		in("mix", "rows count whole in the centres", "PersonsCountOnce",
 			"sum.AddRowAt(part*width, x, s.share.Of(int(row)))", "sum.AddRowAt(part*width, x, 1)",
 			"a person counts for more than one in the released means"),
