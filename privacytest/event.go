@@ -18,7 +18,7 @@ func outputs() score {
 	return score{"the number of outputs", func(o []float64) float64 { return float64(len(o)) }}
 }
 
-// mostOutputs bounds the outputs that have scores of their own.
+// mostOutputs bounds the outputs that have several scores each.
 const mostOutputs = 24
 
 // scores returns the scores by which the outputs a and b of two data sets are compared.
@@ -30,10 +30,14 @@ func scores(a, b [][]float64) []score {
 			dim = max(dim, len(o))
 		}
 	}
-	for i := range min(dim, mostOutputs) {
+	for i := range dim {
 		at := func(o []float64) float64 { return output(o, i) }
 		name := fmt.Sprintf("output %d", i)
-		list = append(list, score{name, at},
+		list = append(list, score{name, at})
+		if i >= mostOutputs {
+			continue
+		}
+		list = append(list, score{"the sign of a zero in " + name, zeroSign(at)},
 			score{"the size of " + name, func(o []float64) float64 { return math.Abs(at(o)) }},
 			score{lowestBits + " " + name, func(o []float64) float64 { return lowestBit(at(o)) }})
 		list = append(list, whereBitsAreLow(name, at, a, b)...)
@@ -46,6 +50,16 @@ func scores(a, b [][]float64) []score {
 		list = append(list, directions(a, b, dim)...)
 	}
 	return list
+}
+
+// zeroSign returns a score that tells −0 from 0, which texts and files show.
+func zeroSign(at func([]float64) float64) func([]float64) float64 {
+	return func(o []float64) float64 {
+		if x := at(o); x == 0 {
+			return math.Copysign(1, x)
+		}
+		return 0
+	}
 }
 
 func output(o []float64, i int) float64 {

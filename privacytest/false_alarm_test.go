@@ -135,3 +135,16 @@ func TestLowerBoundInvertsTheTest(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryOutputIsTested: a claim is refuted by an output after many others, and by the sign of a
+// zero.
+func TestEveryOutputIsTested(t *testing.T) {
+	for name, run := range map[string]func(n int) []float64{
+		"the last of 200": func(n int) []float64 { return append(make([]float64, 199), float64(n)) },
+		"a sign":          func(n int) []float64 { return one(math.Copysign(0, float64(n)-3.5)) },
+	} {
+		if !(Claim[int]{Run: run, D0: 3, D1: 4, Epsilon: 1, FalseAlarm: 1e-9, Samples: 500}).Refuted(t) {
+			t.Errorf("%s: the claim is not refuted", name)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
@@ -113,13 +114,17 @@ func TestInterruptedFit(t *testing.T) {
 	s.run(0, fit...)
 }
 
-// TestInterruptedWhileReading: an interrupt ends a command that waits for the end of an input, and
-// nothing has been spent.
+// TestInterruptedWhileReading: an interrupt, or a closed terminal, ends a command that waits for the
+// end of an input, and nothing has been spent.
 func TestInterruptedWhileReading(t *testing.T) {
 	s := withShortPlan(t)
 	s.run(0, "ledger", "create", "people")
 	rows := strings.Repeat("30,self,40,low\n", 1<<16) // more than a pipe holds
-	for _, args := range [][]string{
+	hangUp := syscall.SIGHUP
+	if signal.Ignored(hangUp) { // this process, and so the commands, were started by nohup
+		hangUp = syscall.SIGTERM
+	}
+	for i, args := range [][]string{
 		{"fit", "plan.json", "-", "--ledger", "people", "-o", "x.gen"},
 		{"draft", "-", "--candidates", "schema.json", "--ledger", "people", "-o", "x.json"},
 		{"draft", "-", "--format", "csv", "--public", "-o", "x.json"},
@@ -137,7 +142,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 		if _, err := io.WriteString(in, "age,work,hours,income\n"+rows); err != nil {
 			t.Fatal(err)
 		}
-		c.Process.Signal(syscall.SIGTERM)
+		c.Process.Signal([]os.Signal{syscall.SIGTERM, hangUp, os.Interrupt}[i])
 		late := time.AfterFunc(20*time.Second, func() { c.Process.Kill() })
 		if e := finish(t, c.Wait(), c); e.code != exitCancelled || !late.Stop() {
 			t.Errorf("%q: got exit code %d, want %d", args, e.code, exitCancelled)

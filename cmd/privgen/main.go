@@ -18,6 +18,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ignoreSignals()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, forget := untilHangUp(ctx)
+	defer forget()
 	context.AfterFunc(ctx, stop)
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	command := newRoot(a)

@@ -219,8 +219,16 @@ type imageFormat struct {
 	decode func(io.Reader) (image.Image, error)
 }
 
+const jpegMagic = "\xff\xd8"
+
 var imageFormats = []imageFormat{{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode},
-	{"\xff\xd8", jpeg.DecodeConfig, jpeg.Decode}}
+	{jpegMagic, jpeg.DecodeConfig, jpeg.Decode}}
+
+// Each scan of a progressive JPEG file takes the time of the whole image, and 12 bytes of the file.
+// Encoders write about ten scans. The marker cannot occur in the pixels of a JPEG file.
+const mostScans = 100
+
+var scanMarker = []byte("\xff\xda")
 
 // decodeImage reads an image of the schema's size. The size is checked before the pixels are
 // decoded.
@@ -236,6 +244,9 @@ func decodeImage(text []byte, s records.Schema) (picture image.Image, odd string
 		}
 		if config.Width != s.Width() || config.Height != s.Height() {
 			return nil, fmt.Sprintf("an image that is not %d×%d", s.Height(), s.Width())
+		}
+		if f.magic == jpegMagic && bytes.Count(text, scanMarker) > mostScans {
+			return nil, "a JPEG file of too many scans"
 		}
 		picture, err := f.decode(bytes.NewReader(text))
 		if err != nil || picture.Bounds().Dx() != s.Width() || picture.Bounds().Dy() != s.Height() {

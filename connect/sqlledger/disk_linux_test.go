@@ -297,3 +297,32 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Error("a reservation succeeds on a read-only disk")
 	}
 }
+
+// TestMountedFile mounts the file of a ledger by itself at a second place, as containers do. There it
+// would have another log, so it is refused.
+func TestMountedFile(t *testing.T) {
+	folder := t.TempDir()
+	path, second := filepath.Join(folder, "l.db"), filepath.Join(t.TempDir(), "l.db")
+	l, err := ledger.NewStore(SQLite(path)).Create(t.Context(), "people", terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := os.WriteFile(second, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount(path, second, "", syscall.MS_BIND, ""); err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = syscall.Unmount(second, 0) }()
+	other, err := ledger.NewStore(SQLite(second)).Open(t.Context(), "people")
+	if !strings.Contains(fmt.Sprint(err), "mounted by itself") {
+		t.Errorf("a file that is mounted by itself: got %v, want an error", err)
+	}
+	if err == nil {
+		_ = other.Close()
+	}
+	if _, err := l.Reserve("count", event, 1); err != nil {
+		t.Errorf("under its first name: %v", err)
+	}
+}

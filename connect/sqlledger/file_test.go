@@ -59,6 +59,38 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
+// TestReplacedLog removes or replaces the log, or its index, of an open ledger. Another process would
+// not see what is written to the old one.
+func TestReplacedLog(t *testing.T) {
+	for _, end := range []string{"-wal", "-shm"} {
+		for what, change := range map[string]func(path string) error{
+			"removed": os.Remove,
+			"replaced": func(path string) error {
+				return errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600))
+			},
+		} {
+			path := filepath.Join(t.TempDir(), "l.db")
+			l, err := ledger.NewStore(SQLite(path)).Create(t.Context(), "people", terms)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if _, err := l.Reserve("count", event, 1); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Link(path+end, path+".kept"); err != nil { // so that no other file gets its number
+				t.Skip(err)
+			}
+			if err := change(path + end); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Reserve("count", event, 1); !errors.Is(err, ledger.ErrRolledBack) {
+				t.Errorf("%s was %s: got %v, want ledger.ErrRolledBack", end, what, err)
+			}
+		}
+	}
+}
+
 // TestNamesOfAFile: a file with two names is refused under both, before and after it is opened. A
 // symbolic link is another way to the same lines and the same write-ahead log.
 func TestNamesOfAFile(t *testing.T) {

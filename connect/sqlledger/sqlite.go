@@ -22,8 +22,10 @@ import (
 
 // SQLite keeps ledgers in a file, for the processes of one machine. SQLite keeps a write-ahead log
 // and its index in two files with "-wal" and "-shm" after the name. They belong to the database: a
-// copy without the log lacks the latest lines. Processes wait for one another by locking an empty
-// file with "-lock" after the name. A database file with a second name, a hard link, is refused.
+// copy without the log lacks the latest lines, and a ledger stops if they are removed while it is
+// open. Processes wait for one another by locking an empty file with "-lock" after the name. A
+// database file with a second name is refused: a hard link and, on Linux, a file that is mounted by
+// itself. Mount its folder.
 func SQLite(path string) *Backend {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -153,6 +155,13 @@ type sqliteConnector struct {
 
 // Connect implements [driver.Connector].
 func (c *sqliteConnector) Connect(ctx context.Context) (driver.Conn, error) {
+	info, err := os.Stat(c.file.path)
+	if err == nil {
+		err = c.file.single(info)
+	}
+	if err != nil {
+		return nil, err
+	}
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
@@ -201,9 +210,10 @@ func pragma(ctx context.Context, conn driver.Conn, name string) (driver.Value, e
 
 // sqliteFile is the file that was at a path when its database was opened.
 type sqliteFile struct {
-	path string
-	mu   sync.Mutex
-	info fs.FileInfo // nil before the first connection
+	path  string
+	mu    sync.Mutex
+	info  fs.FileInfo    // nil before the first connection
+	files [2]fs.FileInfo // the log and its index; nil before they were seen
 }
 
 // syncLog makes lines durable that a process wrote before it was killed: a later connection may
@@ -246,18 +256,45 @@ func (f *sqliteFile) lost() error {
 	return f.same(info)
 }
 
-// same returns an error unless the given file is the open one and has one name. The write-ahead log
-// is found by the file's name, so with two names there are two logs, each without the lines of the
-// other.
+// single returns an error unless the given file has one name. The write-ahead log is found by the
+// file's name, so with two names there are two logs, each without the lines of the other.
+func (f *sqliteFile) single(info fs.FileInfo) error {
+	n, err := links(f.path, info)
+	if err == nil && n > 1 {
+		err = &fs.PathError{Op: "open", Path: f.path, Err: fmt.Errorf(
+			"the file has %d names (hard links), of which a ledger may be used under one only", n)}
+	}
+	return err
+}
+
+// same returns an error unless the given file is the open one, with one name and the same log.
 func (f *sqliteFile) same(info fs.FileInfo) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if n, err := links(f.path, info); err != nil || n > 1 {
-		return errors.Join(err, &fs.PathError{Op: "open", Path: f.path, Err: fmt.Errorf(
-			"the file has %d names (hard links), of which a ledger may be used under one only", n)})
+	if err := f.single(info); err != nil {
+		return err
 	}
-	if f.info == nil || os.SameFile(f.info, info) {
-		return nil
+	if f.info != nil && !os.SameFile(f.info, info) {
+		return fmt.Errorf("%w: %s was replaced by another file", ledger.ErrRolledBack, f.path)
 	}
-	return fmt.Errorf("%w: %s was replaced by another file", ledger.ErrRolledBack, f.path)
+	return f.sameLog()
+}
+
+// sameLog returns an error if the log or its index was removed or replaced while the file was open.
+// Lines in a log without a name are not seen by other processes and end with this one.
+func (f *sqliteFile) sameLog() error {
+	for i, end := range []string{"-wal", "-shm"} {
+		info, err := os.Stat(f.path + end)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && f.files[i] == nil:
+		case errors.Is(err, fs.ErrNotExist), err == nil && f.files[i] != nil &&
+			!os.SameFile(f.files[i], info):
+			return fmt.Errorf("%w: %s was removed or replaced", ledger.ErrRolledBack, f.path+end)
+		case err != nil:
+			return err
+		default:
+			f.files[i] = info
+		}
+	}
+	return nil
 }
