@@ -218,7 +218,8 @@ func (in *frameReader) add(j int, text []byte) {
 	case kept.tick != nil || in.rows.lookup[j] != nil:
 		in.rows.appendText(j, string(text))
 	default:
-		in.rows.appendNumber(j, number64(text))
+		numbers := &in.rows.cells[j].numbers
+		*numbers = push(*numbers, number64(text))
 	}
 }
 
