@@ -182,7 +182,7 @@ func (c *csvRows) add(fields [][]byte, fault lineFault) {
 		return
 	}
 	for j, field := range fields {
-		field = bytes.TrimSpace(field)
+		field = trimmed(field)
 		if j == c.dim {
 			c.labels = push(c.labels, c.classOf(field))
 			continue

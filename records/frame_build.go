@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -115,6 +116,18 @@ func (b *FrameBuilder) Frame() *Frame {
 	f := &Frame{frameRef: &frameRef{&frameRows{schema: b.schema, n: b.n, cells: b.cells,
 		home: new(origin)}}}
 	b.cells, b.n = make([]cells, len(b.cells)), 0
+	return f
+}
+
+// next is Frame, with room for as many rows again.
+func (b *FrameBuilder) next() *Frame {
+	f := b.Frame()
+	for j, c := range f.cells {
+		b.cells[j] = cells{numbers: slices.Grow[[]float64](nil, len(c.numbers)),
+			levels: slices.Grow[[]uint16](nil, len(c.levels)),
+			ticks:  slices.Grow[[]int64](nil, len(c.ticks)),
+			texts:  slices.Grow[[]string](nil, len(c.texts))}
+	}
 	return f
 }
 

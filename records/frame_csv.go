@@ -53,8 +53,8 @@ type frameReader struct {
 	width   int   // number of fields of a line
 	fields  []int // which field of a line holds each column
 	missing map[string]bool
-	absent  []map[string]bool // texts of a missing value of each column
-	first   bool              // the next line is the first, and is not known to be a record
+	codes   []textCodes // of each column: of levels and of texts of a missing value
+	first   bool        // the next line is the first, and is not known to be a record
 	names   []string
 	// keep reports whether a line is a record; nil for all lines
 	keep   func(fields [][]byte, fault lineFault) (bool, error)
@@ -81,8 +81,8 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 	for _, text := range c.MissingTexts() {
 		in.missing[text] = true
 	}
-	for _, column := range s.table.columns {
-		in.absent = append(in.absent, column.absent())
+	for j, column := range s.table.columns {
+		in.codes = append(in.codes, newTextCodes(rows.lookup[j], in.missing, column.absent()))
 	}
 	return in, in.place(c, s)
 }
@@ -167,7 +167,7 @@ func (in *frameReader) row(fields [][]byte, fault lineFault) {
 	for j, at := range in.fields {
 		var text []byte
 		if fault == readable && at >= 0 {
-			text = bytes.TrimSpace(fields[at])
+			text = trimmed(fields[at])
 			in.add(j, text)
 		} else {
 			in.rows.appendUnknown(j)
@@ -207,21 +207,19 @@ func (in *frameReader) named(fields [][]byte) bool {
 // add reads one field. The name of a level is read as the level, even if it is also a text for a
 // missing value.
 func (in *frameReader) add(j int, text []byte) {
-	levels := in.rows.lookup[j]
-	code, level := levels[string(text)]
-	switch {
-	case (in.missing[string(text)] || in.absent[j][string(text)]) && !level:
+	code := in.codes[j].find(text)
+	switch kept := &in.rows.schema.table.cells[j]; {
+	case code == missingLevel:
 		in.rows.appendMissing(j)
-	case in.rows.schema.table.cells[j].form != nil:
-		in.rows.appendText(j, in.rows.schema.table.cells[j].form.usual(string(text)))
-	case in.rows.schema.table.cells[j].tick != nil:
-		in.rows.appendText(j, string(text))
-	case levels == nil:
-		in.rows.appendNumber(j, number64(text))
-	case level:
+	case code != unknownLevel:
 		in.rows.appendCode(j, code)
-	default:
+	case kept.form != nil:
+		in.rows.appendText(j, kept.form.usual(string(text)))
+	case kept.tick != nil || in.rows.lookup[j] != nil:
 		in.rows.appendText(j, string(text))
+	default:
+		numbers := &in.rows.cells[j].numbers
+		*numbers = push(*numbers, number64(text))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -41,17 +42,53 @@ func (f *Frame) appendText(dst []byte, row, column int) (text []byte, missing bo
 		if v != v {
 			return dst, true
 		}
-		format := byte('f')
-		if a := math.Abs(v); a != 0 && (a < 1e-5 || a >= 1e16) {
-			format = 'e'
-		}
-		return strconv.AppendFloat(dst, v, format, -1, 64), false
+		return appendNumber(dst, v), false
 	}
 	l := f.Level(row, column)
 	if l < 0 {
 		return dst, true
 	}
 	return append(dst, c.levels[l]...), false
+}
+
+// appendNumber appends the shortest text of a number. For up to 15 digits, of which at most 8 are
+// decimals, it finds them by rounding: at most one such decimal is read as a given number.
+func appendNumber(dst []byte, v float64) []byte {
+	a := math.Abs(v)
+	for _, places := range [...]int{0, 3, 8} {
+		scaled := a * tensOf[places]
+		if !(scaled < 1e15) || a < 1e-5 && a != 0 {
+			break
+		}
+		if whole := uint64(scaled + 0.5); float64(whole)/tensOf[places] == a {
+			if math.Signbit(v) {
+				dst = append(dst, '-')
+			}
+			return appendDecimal(dst, whole, places)
+		}
+	}
+	format := byte('f')
+	if a != 0 && (a < 1e-5 || a >= 1e16) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(dst, v, format, -1, 64)
+}
+
+// appendDecimal appends whole / 10^places without zeros at the end.
+func appendDecimal(dst []byte, whole uint64, places int) []byte {
+	for ; places > 0 && whole%10 == 0; places-- {
+		whole /= 10
+	}
+	if places == 0 {
+		return strconv.AppendUint(dst, whole, 10)
+	}
+	power := uint64(tensOf[places])
+	dst = append(strconv.AppendUint(dst, whole/power, 10), '.')
+	for rest := whole % power; places > 0; places-- {
+		power /= 10
+		dst = append(dst, byte('0'+rest/power%10))
+	}
+	return dst
 }
 
 // WriteFrame writes the records of a table, one per line, so that ReadFrame returns the same
@@ -94,9 +131,11 @@ type frameWriter struct {
 	missing []string // the text of a missing value in each column
 	comma   rune
 	comment rune
-	levels  [][]string // of each field: its levels as they are written; nil if it has none
-	line    []byte
-	spare   []byte
+	// of each field: its levels and then a missing value as they are written; nil if it has none
+	levels [][]string
+	plain  []bool // fields of numbers that need no quotes
+	line   []byte
+	spare  []byte
 }
 
 func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
@@ -125,14 +164,19 @@ func (c CSV) frameWriter(w io.Writer, s Schema) (*frameWriter, error) {
 		j := s.ColumnIndex(name)
 		out.columns = append(out.columns, j)
 		var levels []string
-		if j >= 0 && s.table.cells[j].form == nil {
-			for _, level := range s.table.columns[j].levels {
-				out.line = append(out.line[:0], level...)
-				out.quote(k, 0)
+		if j >= 0 && s.table.columns[j].kind.hasLevels() {
+			for _, text := range append(slices.Clip(s.table.columns[j].levels), out.missing[j]) {
+				out.line = out.line[:0]
+				start := out.begin(k)
+				out.line = append(out.line, text...)
+				out.quote(k, start)
 				levels = append(levels, string(out.line))
 			}
 		}
 		out.levels = append(out.levels, levels)
+		out.plain = append(out.plain, j >= 0 && s.table.columns[j].kind.isNumber() &&
+			s.table.cells[j].tick == nil && s.table.cells[j].form == nil &&
+			!strings.ContainsAny(string([]rune{out.comma, c.Comment}), "+-.e"+figures))
 	}
 	return out, nil
 }
@@ -170,10 +214,15 @@ func (o *frameWriter) header() {
 func (o *frameWriter) row(f *Frame, i int) {
 	o.line = o.line[:0]
 	for k, j := range o.columns {
+		if levels := o.levels[k]; levels != nil {
+			l := f.schema.table.cells[j].level(f.cells[j].levels[i])
+			o.line = append(o.line, levels[min(int(l), len(levels)-1)]...)
+			continue
+		}
 		start := o.begin(k)
-		if o.levels[k] != nil {
-			if l := f.Level(i, j); l >= 0 {
-				o.line = append(o.line, o.levels[k][l]...)
+		if o.plain[k] {
+			if v := f.schema.table.cells[j].number(f.cells[j].numbers[i]); v == v {
+				o.line = appendNumber(o.line, v)
 				continue
 			}
 		}

@@ -42,7 +42,7 @@ func streamFrames(path string, rows int, open func() (rowReader, error)) iter.Se
 				return
 			}
 			b := in.builder()
-			if b.Len() > 0 && !yield(b.Frame(), nil) || err == io.EOF {
+			if b.Len() > 0 && !yield(b.next(), nil) || err == io.EOF {
 				return
 			}
 		}

@@ -35,6 +35,9 @@ func number64(text []byte) float64 { return numberOf(text, 64) }
 func number32(text []byte) float32 { return float32(numberOf(text, 32)) }
 
 func numberOf(text []byte, bits int) float64 {
+	if v, ok := shortNumber(text, bits); ok {
+		return v
+	}
 	if len(text) == len("nan") && strings.EqualFold(string(text), "nan") {
 		return math.NaN() // a missing value
 	}
@@ -68,6 +71,47 @@ func numberOf(text []byte, bits int) float64 {
 		return unreadable
 	}
 	return v
+}
+
+// tensOf are the powers of ten that float64 represents, from which a short number is computed.
+var tensOf = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13,
+	1e14, 1e15, 1e16, 1e17, 1e18}
+
+// shortNumber returns the number that up to 18 digits spell, with or without a sign and a point. It
+// divides digits by a power of ten only if the type of the result represents both, so that the
+// quotient is the nearest number.
+func shortNumber(text []byte, bits int) (v float64, ok bool) {
+	digits, negative, whole, n, places := text, false, uint64(0), 0, -1
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		digits, negative = text[1:], text[0] == '-'
+	}
+	if len(digits) > len(tensOf) {
+		return 0, false
+	}
+	for i, c := range digits {
+		switch {
+		case c-'0' < 10:
+			whole, n = 10*whole+uint64(c-'0'), n+1
+		case c == '.' && places < 0:
+			places = len(digits) - 1 - i
+		default:
+			return 0, false
+		}
+	}
+	switch places = max(places, 0); {
+	case n == 0 || n > 18:
+		return 0, false
+	case bits == 64 && whole < 1<<53:
+		v = float64(whole) / tensOf[places]
+	case bits == 32 && whole < 1<<24 && places <= 10:
+		v = float64(float32(whole) / float32(tensOf[places]))
+	default:
+		return 0, false
+	}
+	if negative {
+		v = -v
+	}
+	return v, true
 }
 
 // spell finds the parts of the number or infinity that a text spells; ok is false for other texts.

@@ -110,3 +110,33 @@ func BenchmarkNumbers(b *testing.B) {
 }
 
 func isUnreadable(v float64) bool { return math.Float64bits(v) == math.Float64bits(unreadable) }
+
+// TestNumbersAreWrittenAsShortAsPossible compares appendNumber with strconv for random numbers of
+// few and many digits, and for their neighbours.
+func TestNumbersAreWrittenAsShortAsPossible(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	check := func(v float64) {
+		t.Helper()
+		format := byte('f')
+		if a := math.Abs(v); a != 0 && (a < 1e-5 || a >= 1e16) {
+			format = 'e'
+		}
+		want := strconv.FormatFloat(v, format, -1, 64)
+		if got := string(appendNumber([]byte("x"), v)); got != "x"+want {
+			t.Fatalf("%v is written as %q, want %q", v, got[1:], want)
+		}
+	}
+	for _, v := range []float64{0, math.Copysign(0, -1), 1e-5, 9.9999999e-6, 1e15, 1e15 - 0.5, 1e16, 1e17,
+		999999999999999, 9999999.99999999, 0.1 + 0.2, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1),
+		math.NaN(), 0.00001001, 0.000001, 123456.7891} {
+		check(v)
+		check(-v)
+	}
+	for range 400_000 {
+		v := float64(rng.Int64()>>rng.IntN(63)) / math.Pow10(rng.IntN(20))
+		check(v)
+		check(math.Nextafter(v, math.Inf(1-2*rng.IntN(2))))
+		check(math.Float64frombits(rng.Uint64()))
+		check(-math.Round(v*1e3) / 1e3)
+	}
+}
