@@ -124,8 +124,8 @@ func TestTruncatedPoissonAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// TestTruncatedPoissonFromBelow: the lower end is that of data whose other records are zero, computed
-// here from the probability that the record is in the batch.
+// TestTruncatedPoissonFromBelow: the lower end is that of data whose other records are zero,
+// computed here from the probability that the record is in the batch.
 func TestTruncatedPoissonFromBelow(t *testing.T) {
 	for _, c := range []struct {
 		n, most int

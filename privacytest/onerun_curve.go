@@ -54,9 +54,10 @@ func gaussianBound(m, g, c int, alpha float64) float64 {
 	})
 }
 
-// independentBound is gaussianBound for independent scores and guesses about all m canaries. A guess
-// is then right with probability at most Φ(μ/2), independently of the other guesses. If m is odd,
-// the canary in the middle is not guessed. The others are the surest, so they count as m guesses.
+// independentBound is gaussianBound for independent scores and guesses about all m canaries. A
+// guess is then right with probability at most Φ(μ/2), independently of the other guesses. If m is
+// odd, the canary in the middle is not guessed. The others are the surest, so they count as m
+// guesses.
 func independentBound(m, c int, alpha float64) float64 {
 	return bisect(0, mostMu, func(mu float64) bool {
 		return binomialAtLeast(c, m, distuv.UnitNormal.CDF(mu/2)) >= alpha

@@ -125,8 +125,8 @@ func TestFalseAlarmsOfCurves(t *testing.T) {
 
 // TestFalseAlarmsOfOddNumbers: for three canaries, of which the least sure one is not guessed, the
 // bound of independent scores is above the truth in at most the stated fraction of runs. If two
-// guesses are counted it is so in 98.3 % of the runs, at a stated 97.5 %. By chance, more than 97.8 %
-// of 100,000 runs have a bound above the truth with probability 1e-9.
+// guesses are counted it is so in 98.3 % of the runs, at a stated 97.5 %. By chance, more than
+// 97.8 % of 100,000 runs have a bound above the truth with probability 1e-9.
 func TestFalseAlarmsOfOddNumbers(t *testing.T) {
 	const runs, mu, alarm = 100_000, 2, 0.975
 	o := OneRun{Canaries: 3, Delta: 1e-5, FalseAlarm: alarm}
@@ -159,8 +159,9 @@ func TestFalseAlarmsOfOddNumbers(t *testing.T) {
 	}
 }
 
-// TestOneRunPOfDelta computes the bound of Steinke et al. by hand: ten right guesses of ten, of which
-// at ε = 0 six or seven fewer are the most likely for their distance: 847 of 1,024 cases at six.
+// TestOneRunPOfDelta computes the bound of Steinke et al. by hand: ten right guesses of ten, of
+// which at ε = 0 six or seven fewer are the most likely for their distance: 847 of 1,024 cases at
+// six.
 func TestOneRunPOfDelta(t *testing.T) {
 	want := 1./1024 + 2*10*0.01*847/1024/6
 	if got := oneRunP(10, 10, 10, 0, 0.01); math.Abs(got-want) > 1e-12 {
