@@ -57,6 +57,8 @@ func runningMutants() []mutant {
 		in("ledger", "what the running sum does not prove fits", "RunningSums(Fill|AreOf)",
 			"_, q.known = q.at.runningCost(q.ctx, q.sum, false)",
 			"q.at.runningCost(q.ctx, q.sum, false); q.known = true", beyond),
+		in("ledger", "many samples in a short text are added up", "ManySamples",
+			"err == nil && l.addsQuickly(size) {", "err == nil {", "a short file takes seconds to read"),
 		in("ledger", "a rounded price is published", "RunningSumsFill",
 			"if p.Lower > 0 && p.Upper <= l.budget.Epsilon {", "if p.Upper >= 0 {",
 			"a ledger publishes more than its budget"),

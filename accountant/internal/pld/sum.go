@@ -63,7 +63,7 @@ func NewAim(eps, delta float64) *Aim {
 	a := &Aim{Epsilon: eps, Delta: delta, theta: max(eps/(mu*mu)-0.5, 0.1), spread: 0.03 * mu}
 	a.period = max(1.6*(11.5-math.Log(delta))/a.theta, 12*mu)
 	n := math.Ceil(a.period / (2 * math.Pi) * 5.5 / a.spread)
-	if !(mu > 0 && n < 2048) {
+	if !(mu > 0 && n < 512) { // most have 351; the time of an event is proportional to n
 		return nil
 	}
 	for k := 1.; k <= n; k++ {
