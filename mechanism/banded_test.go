@@ -182,6 +182,10 @@ func TestGroupsTakeTurns(t *testing.T) {
 // step.
 func TestBandsCountRounds(t *testing.T) {
 	a := bandedAllowance(t, 1, banded(0.5, testBand...), 2)
+	a.Guard(func(spend func() error) error {
+		a.Remaining() // does not wait
+		return spend()
+	})
 	for left := 8; left > 0; left-- {
 		if uses := a.reservation.Remaining(); a.Remaining() != left || uses != left/4 {
 			t.Errorf("%d steps left, %d uses; want %d and %d", a.Remaining(), uses, left, left/4)
