@@ -59,7 +59,7 @@ func runningMutants() []mutant {
 			"q.at.runningCost(q.ctx, q.sum, false); q.known = true", beyond),
 		in("ledger", "many samples in a short text are added up", "ManySamples",
 			"err == nil && l.addsQuickly(size) {", "err == nil {", "a short file takes seconds to read"),
-		{Name: "ledger/samples that are not merged take no time", In: "accountant",
+		{Name: "accountant/samples that are not merged take no time", In: "accountant",
 			Tests: at("ledger", "LeaveGuaranteesReadable"),
 			Old:   "places += max(mostCostly-costly, 0)", New: "places += 0",
 			Why: "a generator is paid for whose file cannot be read"},
