@@ -197,7 +197,7 @@ func TestBandsCountRounds(t *testing.T) {
 	if _, err := a.Next(); a.Remaining() != 0 || !errors.Is(err, ledger.ErrReservationExhausted) {
 		t.Errorf("after two rounds: %d steps left, %v", a.Remaining(), err)
 	}
-	if n := a.turns.remaining(math.MaxInt / 4); n < math.MaxInt/4 {
+	if n := a.turns.remaining(math.MaxInt / 2); n < math.MaxInt/2 {
 		t.Errorf("more rounds than can be counted have %d steps", n)
 	}
 }
