@@ -29,7 +29,7 @@ type memo[V any] struct {
 const memoKey = 1 << 10
 
 // usesOfSums caches what single uses add to sums: a ledger adds an event when it is quoted and
-// again when it is reserved. An entry takes up to 64 KiB.
+// again when it is reserved. An entry takes up to 16 KiB.
 var usesOfSums = memo[*pld.Use]{most: 64}
 
 // useOf returns what one use of an atom adds to sums, or nil.

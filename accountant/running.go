@@ -17,7 +17,7 @@ type running struct {
 	sum    *pld.Sum // nil if some event has none
 
 	// costly has one term of every kind that takes time to price, where merged stands for all that
-	// are merged before. It is nil if that is not known.
+	// rounding can merge. It is nil if that is not known.
 	costly []term
 }
 
@@ -39,6 +39,8 @@ func newRunning(before *running, lists [][]term) *running {
 		case gaussianAtom:
 			continue
 		case selectAtom: // its own curve takes longer, if there is nothing else
+			u.costly = nil
+		case worstAtom: // every combination of parts is priced, with all samples
 			u.costly = nil
 		case sampledGaussian:
 			if a.q <= mostRounded && a.mu <= 1<<64 {

@@ -32,6 +32,9 @@ func (e Reduced) CheckWork(path string) error {
 	}
 	rounded, _ := e.rounded(mostCostly)
 	costly, places := rounded.work()
+	if e.running != nil { // rounding leaves as many samples as it may, one place each
+		places += max(mostCostly-costly, 0)
+	}
 	if costly > mostCostly || places > mostPlaces {
 		return param.New(path, max(costly, places),
 			"at most 32 different events that take time to price, in at most 128 places")

@@ -76,3 +76,39 @@ func TestPaidEventsFitInFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestManySamplesAreReadQuickly: the ε of a text that holds many samples in few bytes is found
+// without the running sum. It is then larger than the one that was published. Otherwise it is the
+// same.
+func TestManySamplesAreReadQuickly(t *testing.T) {
+	for name, c := range map[string]struct {
+		samples, events int
+		same            bool
+	}{
+		"as many as are quick": {fewSamples, 1, true},
+		"more in one event":    {fewSamples + 16, 1, false},
+		"more in many entries": {fewSamples + 16, fewSamples + 16, true},
+	} {
+		var lines []Line
+		for k := range c.events {
+			var parts []accountant.Event
+			for i := k * c.samples / c.events; i < (k+1)*c.samples/c.events; i++ {
+				parts = append(parts, accountant.SampledSum{Probability: 1e-3 + 1e-6*float64(i),
+					NoiseMultiplier: 0.5 + 1e-5*float64(i)})
+			}
+			lines = append(lines, Line{Purpose: fmt.Sprint(k), Count: 10,
+				Event: accountant.Composed{Events: parts}})
+		}
+		l := New(accountant.Budget{Epsilon: 100, Delta: 1e-6})
+		if _, err := l.ReserveAll(Transaction{Lines: lines}); err != nil {
+			t.Fatal(name, err)
+		}
+		var read Guarantee
+		if err := json.Unmarshal(must[[]byte](t)(json.Marshal(l.Guarantee())), &read); err != nil {
+			t.Fatal(name, err)
+		}
+		if e := l.Epsilon().Upper; !(read.Epsilon >= e && read.Epsilon < 2*e) || (read.Epsilon == e) != c.same {
+			t.Errorf("%s: ε = %v is read as %v", name, e, read.Epsilon)
+		}
+	}
+}

@@ -22,6 +22,11 @@ const (
 	mostReadAll     = 300_000  // in its JSON, of which the header of a file allows as many
 	mostReadBytes   = 48 << 20 // of it, at most, where the header of a file has 64 MiB
 	mostReadDepth   = 48       // of its events, where param.Limits allows 64 in a file
+
+	// The running sum takes up to half a millisecond for a sample. So a text of more samples than
+	// fewSamples is priced without it, unless it is as long as entries of one sample each are.
+	fewSamples     = 1 << 10
+	leastReadEntry = 200
 )
 
 // UnmarshalJSON reads what MarshalJSON wrote and prices the entries again. All that follows from
@@ -55,7 +60,7 @@ func (g *Guarantee) UnmarshalJSON(data []byte) error {
 	if err := read.checkWords(); err != nil {
 		return err
 	}
-	if err := read.reprice(); err != nil {
+	if err := read.reprice(len(data)); err != nil {
 		return err
 	}
 	*g = read
@@ -83,8 +88,8 @@ func (g *Guarantee) checkWords() error {
 	return k.Err()
 }
 
-// reprice computes what follows from the entries.
-func (g *Guarantee) reprice() error {
+// reprice computes what follows from the entries, which were read from a text of the given size.
+func (g *Guarantee) reprice(size int) error {
 	filtered := g.Accountant == engineFilter && g.Epsilon == g.Budget
 	if len(g.Entries) == 0 {
 		b := accountant.Budget{Delta: g.Delta}
@@ -102,7 +107,7 @@ func (g *Guarantee) reprice() error {
 	full, err := l.cached(&l.bracket, true)
 	if err == nil && (full.Upper <= g.Epsilon || g.Epsilon < full.Lower) {
 		l.published = l.bracket // a quicker price would change nothing
-	} else if err == nil {
+	} else if err == nil && l.addsQuickly(size) {
 		l.sum = l.runningWith(l, Transaction{}, nil)
 		l.improve(&l.bracket.result)
 	}
@@ -123,6 +128,15 @@ func (g *Guarantee) reprice() error {
 	priced.NotCovered = priced.exceptions(filtered)
 	*g = priced
 	return nil
+}
+
+// addsQuickly reports whether the running sum is quick enough for a text of the given size.
+func (l *Ledger) addsQuickly(size int) bool {
+	n := 0
+	for _, e := range l.entries {
+		n += strings.Count(e.key, `"probability":`)
+	}
+	return n <= fewSamples || n*leastReadEntry <= size
 }
 
 // readEntries reserves the entries of a guarantee, those of parts in children as their purposes

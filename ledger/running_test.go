@@ -139,3 +139,36 @@ func TestRunningSumsAreOfWholeLedgers(t *testing.T) {
 		}
 	}
 }
+
+// TestRunningSumsLeaveGuaranteesReadable: an event is refused if the guarantee could not be read
+// after it, also if the samples before are few enough that none are rounded.
+func TestRunningSumsLeaveGuaranteesReadable(t *testing.T) {
+	mixture := func(n int) accountant.Event {
+		m := accountant.GaussianMixture{NoiseMultiplier: 400}
+		for i := range n {
+			m.Sensitivities = append(m.Sensitivities, float64(i)/float64(n))
+			m.Probabilities = append(m.Probabilities, 1/float64(n))
+		}
+		return m
+	}
+	l := New(accountant.Budget{Epsilon: 100, Delta: 1e-6})
+	for i := range 28 {
+		if err := l.Spend("samples", someRun(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := 0
+	for _, e := range []accountant.Event{accountant.SparseHistogram{Sigma: 20, Threshold: 300,
+		Cells: 64}, mixture(256), mixture(80)} {
+		if err := l.Spend("more", e); err != nil {
+			refused++
+		}
+		var read Guarantee
+		if err := json.Unmarshal(must[[]byte](t)(json.Marshal(l.Guarantee())), &read); err != nil {
+			t.Error(err)
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d events are refused, want the larger mixture alone", refused)
+	}
+}

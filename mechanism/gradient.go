@@ -43,6 +43,10 @@ const gradientBits = 24
 // neighbours by g·√d for d coordinates; the noise is increased accordingly. NaN coordinates count
 // as zero.
 //
+// For the event accountant.BandedSum the noise is correlated with that of earlier steps, and
+// NoiseMultiplier is as the event states it. The sensitivity, the multiplier and the length are
+// then the same in all steps, and an allowance ends after noise above 16 standard deviations.
+//
 // The noise of a chunk does not depend on the schedule or on the number of workers. After the first
 // release of an allowance nothing is allocated.
 //

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
@@ -15,9 +16,9 @@ type turns struct {
 	steps int // of one use
 	fresh bool
 
-	mu    sync.Mutex
-	begun int    // steps so far
-	id    uint64 // of the words that give rows their steps
+	mu    sync.Mutex   // held while a use is taken
+	begun atomic.Int64 // steps so far
+	id    uint64       // of the words that give rows their steps
 
 	slots   *slots // the caller holds the allowance's mu
 	slotsID uint64
@@ -38,25 +39,26 @@ func newTurns(e accountant.Event) *turns {
 func (t *turns) next(a *Allowance) (*Grant, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.begun%t.steps == 0 {
+	begun := int(t.begun.Load())
+	if begun%t.steps == 0 {
 		if err := a.take(); err != nil {
 			return nil, err
 		}
 	}
 	g := &Grant{a: a, step: a.run.nextStep()}
-	if t.begun%t.steps == 0 && (t.fresh || t.begun == 0) {
+	if begun%t.steps == 0 && (t.fresh || begun == 0) {
 		t.id = g.step
 	}
-	t.begun++
-	g.turn, g.slotsID = t.begun, t.id
+	t.begun.Add(1)
+	g.turn, g.slotsID = begun+1, t.id
 	return g, nil
 }
 
 // remaining returns the number of steps that are left, or a smaller one that is too large to count.
+// It may be called while a use is taken.
 func (t *turns) remaining(uses int) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return min(uses, math.MaxInt/t.steps-1)*t.steps + (t.steps-t.begun%t.steps)%t.steps
+	begun := int(t.begun.Load())
+	return min(uses, math.MaxInt/t.steps-1)*t.steps + (t.steps-begun%t.steps)%t.steps
 }
 
 // rows returns the rows of the grant's step, in increasing order.

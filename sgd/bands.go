@@ -14,7 +14,7 @@ const mostBands, anyBands = 256, -1
 // that leaves the least noise in the parameters.
 func (c Config) calibrateBands(b accountant.Budget) (best Config, err error) {
 	least, most := math.Inf(1), min(mostBands, max(c.Steps, 1))
-	for c.Bands = 1; c.Bands <= most && !(c.bandProbability() > 1); c.Bands *= 2 {
+	for c.Bands = 1; c.Bands == 1 || c.Bands <= most && !(c.bandProbability() > 1); c.Bands *= 2 {
 		trial, err := c.Calibrate(b)
 		if err != nil {
 			return Config{}, err

@@ -183,6 +183,11 @@ func TestCalibrateChoosesBands(t *testing.T) {
 		t.Errorf("%d bands for ε = 8, %d for 1, %d for large batches", large, small, none)
 	}
 	cfg := inBands(-1, 10)
+	cfg.SamplingProbability, cfg.NoiseMultiplier = 2, 0
+	if got, err := cfg.Calibrate(budget(8)); err == nil {
+		t.Errorf("a sampling probability of 2: %+v", got)
+	}
+	cfg = inBands(-1, 10)
 	if err := cfg.Validate(); err == nil {
 		t.Error("bands that nobody chose are valid")
 	}

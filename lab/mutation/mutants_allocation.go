@@ -54,7 +54,7 @@ func allocationMutants() []mutant {
 			"int32(words.Below(uint64(steps), row))", "int32(row % steps)",
 			"everybody knows the batch of a record"),
 		in("mechanism", "an epoch has a step more", "AllocationIsCovered|CountRounds",
-			"if t.begun%t.steps == 0 {\n\t\tif err", "if t.begun%(t.steps+1) == 0 {\n\t\tif err",
+			"if begun%t.steps == 0 {\n\t\tif err", "if begun%(t.steps+1) == 0 {\n\t\tif err",
 			"more is released than was paid for"),
 		in("mechanism", "steps of an epoch share their rows", "TestAllocation",
 			"t.slots.step((g.turn - 1) % t.steps)", "t.slots.step(0)",

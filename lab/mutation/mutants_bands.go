@@ -45,7 +45,7 @@ func bandMutants() []mutant {
 			"count, q = len(from), q/float64(g.a.turns.steps)", "from = nil",
 			"a record is in steps that its band does not cover"),
 		in("mechanism", "a round counts as all steps", "CountRounds",
-			"if t.begun%t.steps == 0 {\n\t\tif err", "if t.begun == 0 {\n\t\tif err",
+			"if begun%t.steps == 0 {\n\t\tif err", "if begun == 0 {\n\t\tif err",
 			"later rounds are not paid for"),
 		in("mechanism", "steps are counted beyond integers", "CountRounds",
 			"min(uses, math.MaxInt/t.steps-1)*t.steps", "uses*t.steps",

@@ -73,8 +73,10 @@ func (s *Composition) Delta(eps float64) Answer {
 // both brackets the answer, by two compositions if the pairs are brackets.
 func (s *Composition) both(q question) Answer {
 	a := s.ends(q)
-	if u := s.under(); q.lower && u != nil {
-		a.Lower = min(u.ends(q).Lower, a.Upper)
+	if q.lower {
+		if u := s.under(); u != nil {
+			a.Lower = min(u.ends(q).Lower, a.Upper)
+		}
 	}
 	return a
 }

@@ -19,13 +19,13 @@ import (
 // does not depend on the order in which its events were added.
 type Sum struct {
 	aim   *Aim
-	sides [2]side2 // removing and adding a record
-	plain int64    // Σ μ² of Gaussian releases, in fixed point
-	other bool     // something else was added
+	sides [2]direction // removing and adding a record
+	plain int64        // Σ μ² of Gaussian releases, in fixed point
+	other bool         // something else was added
 }
 
-// side2 is a Sum of one direction, or one use of an event.
-type side2 struct {
+// direction is a Sum of one direction, or one use of an event.
+type direction struct {
 	logs  []int64  // log |φ| ≤ 0 at each frequency after 0
 	turns []uint64 // its argument, in turns
 	scale int64    // K(θ), rounded up
@@ -63,7 +63,7 @@ func NewAim(eps, delta float64) *Aim {
 	a := &Aim{Epsilon: eps, Delta: delta, theta: max(eps/(mu*mu)-0.5, 0.1), spread: 0.03 * mu}
 	a.period = max(1.6*(11.5-math.Log(delta))/a.theta, 12*mu)
 	n := math.Ceil(a.period / (2 * math.Pi) * 5.5 / a.spread)
-	if !(mu > 0 && n < 2048) {
+	if !(mu > 0 && n < 512) { // most have 351; the time of an event is proportional to n
 		return nil
 	}
 	for k := 1.; k <= n; k++ {
@@ -83,7 +83,7 @@ func (a *Aim) at(k float64) float64 { return 2 * math.Pi / a.period * k }
 func (a *Aim) NewSum() *Sum {
 	s := &Sum{aim: a}
 	for i := range s.sides {
-		s.sides[i] = side2{logs: make([]int64, len(a.hat)), turns: make([]uint64, len(a.hat))}
+		s.sides[i] = direction{logs: make([]int64, len(a.hat)), turns: make([]uint64, len(a.hat))}
 	}
 	return s
 }
@@ -104,7 +104,7 @@ func (s *Sum) Aim() *Aim { return s.aim }
 // A Use is one use of an event, in the form that a Sum of the same Aim adds.
 type Use struct {
 	aim   *Aim
-	sides [2]side2
+	sides [2]direction
 }
 
 // Use returns nil for pairs whose losses are too large.
@@ -124,7 +124,7 @@ func (a *Aim) Use(p *Pairs) *Use {
 	return u
 }
 
-func (a *Aim) use(w *workspace, p Pair) (u side2, ok bool) {
+func (a *Aim) use(w *workspace, p Pair) (u direction, ok bool) {
 	plan := p.plan(1e-13 * a.Delta)
 	if !(plan[0] > -600 && plan[len(plan)-1] < 600) {
 		return u, false
@@ -151,7 +151,7 @@ func (a *Aim) use(w *workspace, p Pair) (u side2, ok bool) {
 	}
 	err := ulp * (float64(len(nodes)) + 4*again + 64 +
 		8*far*(a.theta+a.at(float64(len(a.hat)))) + 8*math.Abs(scale))
-	u = side2{logs: make([]int64, len(a.hat)), turns: make([]uint64, len(a.hat)),
+	u = direction{logs: make([]int64, len(a.hat)), turns: make([]uint64, len(a.hat)),
 		scale: fixed(scale, logUnit), inf: fixed(inf/a.Delta, infUnit), err: fixed(err, errUnit)}
 	weight := append([]complex128(nil), z...)
 	for k := range a.hat {

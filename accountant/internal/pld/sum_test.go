@@ -88,10 +88,10 @@ func TestSumsProveNothingBeyondTheirRange(t *testing.T) {
 	}
 	plain := aim.NewSum()
 	plain.Add(use, 1)
-	for name, more := range map[string]func(*side2){
-		"scale":    func(d *side2) { d.scale += logUnit },
-		"infinite": func(d *side2) { d.inf += infUnit / 2 },
-		"error":    func(d *side2) { d.err += errUnit },
+	for name, more := range map[string]func(*direction){
+		"scale":    func(d *direction) { d.scale += logUnit },
+		"infinite": func(d *direction) { d.inf += infUnit / 2 },
+		"error":    func(d *direction) { d.err += errUnit },
 	} {
 		s := plain.Clone()
 		if more(&s.sides[1]); !(s.delta(1, 0.1) > plain.delta(1, 0.1)) {
