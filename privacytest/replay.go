@@ -30,8 +30,9 @@ import (
 // parts. Replay then only compares the numbers for both data sets.
 // In a part the changed row has another number. Replay knows it exactly if the row is the first or
 // the last one of the data. Otherwise it may overlook a step that reads more than its sample. Parts
-// must keep the order of the rows. If samples are drawn from parts, the changed row must be the last
-// one: any other shifts the numbers of later rows, so that samples differ and sound code is reported.
+// must keep the order of the rows. If samples are drawn from parts, the changed row must be the
+// last one: any other shifts the numbers of later rows, so that samples differ and sound code is
+// reported.
 //
 // An added record may change the inputs of one of several disjoint parts, and a replaced record the
 // inputs of two. Otherwise the part of some record depends on other records, for example on its

@@ -122,8 +122,8 @@ func TestInterruptedFit(t *testing.T) {
 	s.run(0, fit...)
 }
 
-// TestInterruptedWhileReading: an interrupt, or a closed terminal, ends a command that waits for the
-// end of an input, and nothing has been spent.
+// TestInterruptedWhileReading: an interrupt, or a closed terminal, ends a command that waits for
+// the end of an input, and nothing has been spent.
 func TestInterruptedWhileReading(t *testing.T) {
 	s := withShortPlan(t)
 	s.run(0, "ledger", "create", "people")

@@ -36,8 +36,8 @@ func progressive(side, scans int) []byte {
 	return b.Bytes()
 }
 
-// TestManyScans: a file of many scans becomes a record of zeros, and takes no time. A file of as many
-// scans as encoders write is read.
+// TestManyScans: a file of many scans becomes a record of zeros, and takes no time. A file of as
+// many scans as encoders write is read.
 func TestManyScans(t *testing.T) {
 	const side = 1024
 	s := records.Image(side, side)

@@ -298,8 +298,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	}
 }
 
-// TestMountedFile mounts the file of a ledger by itself at a second place, as containers do. There it
-// would have another log, so it is refused.
+// TestMountedFile mounts the file of a ledger by itself at a second place, as containers do. There
+// it would have another log, so it is refused.
 func TestMountedFile(t *testing.T) {
 	folder := t.TempDir()
 	path, second := filepath.Join(folder, "l.db"), filepath.Join(t.TempDir(), "l.db")

@@ -59,8 +59,8 @@ func TestReplacedFile(t *testing.T) {
 	}
 }
 
-// TestReplacedLog removes or replaces the log, or its index, of an open ledger. Another process would
-// not see what is written to the old one.
+// TestReplacedLog removes or replaces the log, or its index, of an open ledger. Another process
+// would not see what is written to the old one.
 func TestReplacedLog(t *testing.T) {
 	for _, end := range []string{"-wal", "-shm"} {
 		for what, change := range map[string]func(path string) error{
