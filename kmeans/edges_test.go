@@ -47,8 +47,8 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 	}
 }
 
-// TestInterruptedWithoutRecords: an interrupt ends a fit after the same release, whether or not there
-// are records.
+// TestInterruptedWithoutRecords: an interrupt ends a fit after the same release, whether or not
+// there are records.
 func TestInterruptedWithoutRecords(t *testing.T) {
 	for n := range 2 {
 		ctx, cancel := context.WithCancel(t.Context())

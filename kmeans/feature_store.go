@@ -62,8 +62,8 @@ func (s *store) shares(p part) records.Shares {
 }
 
 // visit calls fn with the features of each part. If a clip norm has been set, the features are
-// clipped. visit stops between parts if ctx is done, also if there are none, since whether there are
-// records must not be seen. It returns an error if reading the data has failed.
+// clipped. visit stops between parts if ctx is done, also if there are none, since whether there
+// are records must not be seen. It returns an error if reading the data has failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
