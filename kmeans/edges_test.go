@@ -1,6 +1,7 @@
 package kmeans_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"testing"
@@ -42,6 +43,21 @@ func TestRecordsAtPartEdgesCountOnce(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestInterruptedWithoutRecords: an interrupt ends a fit after the same release, whether or not
+// there are records.
+func TestInterruptedWithoutRecords(t *testing.T) {
+	for n := range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := ledgerOf(accountant.AddOrRemoveOne)
+		data := table(t, square, [][]float32{{1, 0}}[:n])
+		_, err := kmeans.Fit(ctx, cfgFor(2, 3), kmeans.Raw(square), data, l,
+			kmeans.WithProgress(func(int, int, float64) { cancel() }))
+		if spent := l.Entries()[0].Spent; !errors.Is(err, context.Canceled) || spent != 1 {
+			t.Errorf("%d records: got %v after %d releases, want an interrupt after 1", n, err, spent)
 		}
 	}
 }

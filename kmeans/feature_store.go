@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -61,13 +62,13 @@ func (s *store) shares(p part) records.Shares {
 }
 
 // visit calls fn with the features of each part. If a clip norm has been set, the features are
-// clipped. visit stops between parts if ctx is done, and returns an error if reading the data has
-// failed.
+// clipped. visit stops between parts if ctx is done, also if there are none, since whether there
+// are records must not be seen. It returns an error if reading the data has failed.
 func (s *store) visit(ctx context.Context, fn func(part) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	for i := range s.parts {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		p := s.parts[i]
 		if p.features.Rows == 0 {
 			p.features = s.transform(p)
@@ -76,7 +77,7 @@ func (s *store) visit(ctx context.Context, fn func(part) error) error {
 				s.parts[i] = p
 			}
 		}
-		if err := fn(p); err != nil {
+		if err := cmp.Or(fn(p), ctx.Err()); err != nil {
 			return err
 		}
 	}

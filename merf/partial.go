@@ -1,6 +1,7 @@
 package merf
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -99,7 +100,7 @@ func (c *counter) each(ctx context.Context, n int, do func(w *worker, lo, hi int
 		}
 	}
 	group.Wait()
-	return errors.Join(errs...)
+	return cmp.Or(errors.Join(errs...), ctx.Err()) // also without rows
 }
 
 // Sums returns the sums of features, and the counts if they are released.

@@ -22,16 +22,17 @@ import (
 // mechanisms' outputs are fixed. This property can be tested exactly. The run on Data is recorded,
 // and the run on Neighbour gets the recorded outputs. Ledger lines, sampling probabilities, noise
 // scales, shapes, the order of calls, errors, panics and the visible result of Run must then be
-// identical. The distance between the inputs of each mechanism must be at most the declared
-// effect. If a step's sample does not hold the added or replaced row, the step's inputs must be
-// equal. Amplification by sampling holds only for steps that read nothing but their Poisson sample
-// or subset. A record must count for one row, so the number of rows of a sample's source must
-// equal the size of the data set. This number is unknown for some types D and for samples of
-// disjoint parts. Replay then only compares the numbers for both data sets. In a part the changed
-// row has another number. Replay knows it exactly if the row is the first or the last one of the
-// data. Otherwise it may overlook a step that reads more than its sample. Parts must keep the
-// order of the rows. If samples are drawn from parts, the changed row must be the last one: any
-// other shifts the numbers of later rows, so that samples differ and sound code is reported.
+// identical. The distance between the inputs of each mechanism must be at most the declared effect.
+// If a step's sample does not hold the added or replaced row, the step's inputs must be equal.
+// Amplification by sampling holds only for steps that read nothing but their Poisson sample or
+// subset. A record must count for one row, so the number of rows of a sample's source must equal
+// the size of the data set. This number is unknown for some types D and for samples of disjoint
+// parts. Replay then only compares the numbers for both data sets.
+// In a part the changed row has another number. Replay knows it exactly if the row is the first or
+// the last one of the data. Otherwise it may overlook a step that reads more than its sample. Parts
+// must keep the order of the rows. If samples are drawn from parts, the changed row must be the
+// last one: any other shifts the numbers of later rows, so that samples differ and sound code is
+// reported.
 //
 // An added record may change the inputs of one of several disjoint parts, and a replaced record the
 // inputs of two. Otherwise the part of some record depends on other records, for example on its

@@ -111,6 +111,14 @@ func TestInterruptedFit(t *testing.T) {
 	if !strings.Contains(stderr.String(), "people.gen.ckpt") {
 		t.Errorf("standard error does not name the checkpoint: %s", stderr.String())
 	}
+	// a result that the ledger does not know, as after an error of the ledger, is in the way
+	s.write("people.gen", "a result")
+	if e := s.run(exitUsage, fit...); !strings.Contains(e.stderr, "move it away") {
+		t.Errorf("standard error does not say how to continue: %s", e.stderr)
+	}
+	if err := os.Remove(s.path("people.gen")); err != nil {
+		t.Fatal(err)
+	}
 	s.run(0, fit...)
 }
 

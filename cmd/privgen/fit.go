@@ -192,13 +192,18 @@ func pending(ctx context.Context, p privgen.Plan, l *ledger.Ledger, data records
 		return t, false, err
 	}
 	made = madeBy(l, t.ID, out)
-	switch {
-	case force && slices.ContainsFunc(l.Releases(), func(r ledger.Release) bool {
+	finished := slices.ContainsFunc(l.Releases(), func(r ledger.Release) bool {
 		return t.ID != "" && r.Transaction == t.ID
-	}):
+	})
+	switch {
+	case force && finished:
 		err = usagef("--force: the checkpoint holds a finished run, so no records would be read: want " +
 			"another --out or --checkpoint to pay for a new result, or no --force to keep this one")
-	case !force && !made && exists(out):
+	case force || made || !exists(out):
+	case t.ID != "" && !finished: // perhaps the ledger failed when the result was written
+		err = usagef("--out: %s exists, and the ledger does not know it as the result of this run: move it "+
+			"away, and the same command continues the run", out)
+	default:
 		err = usagef("--out: %s exists, and is not the result of this run: want another name", out)
 	}
 	return t, made, err
@@ -246,7 +251,9 @@ func writeGenerator(gen *privgen.Generator, path string, late error) error {
 		return err
 	}
 	if late != nil {
-		return fmt.Errorf("%s is written and paid for, but its hash could not be recorded on the ledger: %w", path, late)
+		return fmt.Errorf("%s is written and paid for, but its hash could not be recorded on the ledger "+
+			"(if it is moved away and has a checkpoint, the same command writes and records it again): %w",
+			path, late)
 	}
 	return nil
 }

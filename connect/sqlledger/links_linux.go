@@ -16,9 +16,8 @@ func links(path string, _ fs.FileInfo) (uint64, error) {
 		return 0, &fs.PathError{Op: "statx", Path: path, Err: err}
 	}
 	if s.Attributes&unix.STATX_ATTR_MOUNT_ROOT != 0 {
-		return 0, &fs.PathError{Op: "open", Path: path,
-			Err: errors.New("the file is mounted by itself, " +
-				"so its write-ahead log is not where other names of the file have it: mount its folder")}
+		return 0, &fs.PathError{Op: "open", Path: path, Err: errors.New("the file is mounted by " +
+			"itself, so its write-ahead log is not where its other names have it: mount its folder")}
 	}
 	return uint64(s.Nlink), nil
 }

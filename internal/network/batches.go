@@ -21,14 +21,13 @@ func EachBatch(ctx context.Context, data records.Data, size int,
 		size = min(size, max(mostCoordinates/max(s.Dim(), 1), 1))
 	}
 	var b device.Batch
-	for lo := 0; lo < data.Len(); lo += size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	err := ctx.Err() // also without rows: whether there are any must not be seen
+	for lo := 0; lo < data.Len() && err == nil; lo += size {
 		data.Range(lo, min(lo+size, data.Len()), &b)
 		f(lo, b)
+		err = ctx.Err()
 	}
-	return nil
+	return err
 }
 
 // EachNonzeros is EachBatch for the rows of a table. It reads only the coordinates that are not
@@ -36,12 +35,11 @@ func EachBatch(ctx context.Context, data records.Data, size int,
 func EachNonzeros(ctx context.Context, data records.Data, size int,
 	f func(lo int, z *records.Nonzeros)) error {
 	var z records.Nonzeros
-	for lo := 0; lo < data.Len(); lo += size {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	err := ctx.Err() // as in EachBatch
+	for lo := 0; lo < data.Len() && err == nil; lo += size {
 		z.Range(data, lo, min(lo+size, data.Len()))
 		f(lo, &z)
+		err = ctx.Err()
 	}
-	return nil
+	return err
 }
