@@ -107,7 +107,8 @@ func TestManySamplesAreReadQuickly(t *testing.T) {
 		if err := json.Unmarshal(must[[]byte](t)(json.Marshal(l.Guarantee())), &read); err != nil {
 			t.Fatal(name, err)
 		}
-		if e := l.Epsilon().Upper; !(read.Epsilon >= e && read.Epsilon < 2*e) || (read.Epsilon == e) != c.same {
+		if e := l.Epsilon().Upper; !(read.Epsilon >= e && read.Epsilon < 2*e) ||
+			(read.Epsilon == e) != c.same {
 			t.Errorf("%s: ε = %v is read as %v", name, e, read.Epsilon)
 		}
 	}
