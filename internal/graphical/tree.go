@@ -42,6 +42,14 @@ func Fits(d Domain, groups [][]int, limit float64) bool {
 		cellsOf(d, eliminated(d, groups, true)) <= limit
 }
 
+func cellsOf(d Domain, cliques [][]int) float64 {
+	total := 0.0
+	for _, c := range cliques {
+		total += d.Cells(c)
+	}
+	return total
+}
+
 // graph holds the neighbours of each attribute as bits.
 type graph struct {
 	words int
