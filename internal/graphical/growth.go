@@ -97,25 +97,23 @@ func (g *Growth) Connected(a, b int) bool { return g.of[a] == g.of[b] }
 // the result may differ if the group is a pair that joins two parts with cycles, or if attributes
 // have the same price.
 func (g *Growth) Fits(group []int, limit float64) bool {
-	within, left := make([]uint64, g.graph.words), [2]float64{}
 	switch {
 	case !g.divided:
-		copy(within, g.all)
+		return g.wordCells(group, false, limit) <= limit || g.wordCells(group, true, limit) <= limit
 	case len(group) == 2 && !g.Connected(group[0], group[1]):
 		return g.joined(group, limit)
-	default:
-		left = g.total
-		for _, a := range group {
-			p := &g.parts[g.of[a]]
-			if within[a/64]>>(a%64)&1 == 1 {
-				continue
-			}
-			for w, word := range p.attributes {
-				within[w] |= word
-			}
-			left[0] -= p.cells[0]
-			left[1] -= p.cells[1]
+	}
+	within, left := make([]uint64, g.graph.words), g.total
+	for _, a := range group {
+		p := &g.parts[g.of[a]]
+		if within[a/64]>>(a%64)&1 == 1 {
+			continue
 		}
+		for w, word := range p.attributes {
+			within[w] |= word
+		}
+		left[0] -= p.cells[0]
+		left[1] -= p.cells[1]
 	}
 	return left[0]+g.cells(within, group, false, left[0], limit) <= limit ||
 		left[1]+g.cells(within, group, true, left[1], limit) <= limit

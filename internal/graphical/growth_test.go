@@ -31,6 +31,10 @@ func TestGrowthIsFits(t *testing.T) {
 				if got != want && (n <= 64 || math.Abs(got/want-1) > 1e-9) {
 					t.Fatalf("%d attributes, fill %v: %v cells, want %v", n, fill, got, want)
 				}
+				if n <= 64 && g.wordCells(group, fill, math.Inf(1)) != want {
+					t.Fatalf("%d attributes, fill %v: %v cells of words, want %v", n, fill,
+						g.wordCells(group, fill, math.Inf(1)), want)
+				}
 				limits := []float64{want, math.Nextafter(want, 0), want / 2}
 				if n > 64 {
 					limits = []float64{want * (1 + 1e-9), want * (1 - 1e-9), want / 2}
