@@ -395,9 +395,9 @@ func TestFitsComparesCells(t *testing.T) {
 	}
 }
 
-// TestPartsFitLikeTheWhole compares Growth, divided into parts, with Fits, for random groups in several parts and one
-// more group. Both may differ only if the group joins two parts with cycles, where Growth has
-// another order of elimination.
+// TestPartsFitLikeTheWhole compares Growth, divided into parts, with Fits, for random groups in
+// several parts and one more group. Both may differ only if the group joins two parts with cycles,
+// where Growth has another order of elimination.
 func TestPartsFitLikeTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	joined, within, other := 0, 0, 0

@@ -145,7 +145,8 @@ type elimination struct {
 // more group, among the given attributes, which have no neighbour outside. If cells and base are
 // together more than limit, it may stop early and return any such number. It makes the same
 // computations in the same order, but prices only attributes whose neighbours may have changed.
-func (g *Growth) cells(within []uint64, group []int, fill bool, base, limit float64) (total float64) {
+func (g *Growth) cells(within []uint64, group []int, fill bool, base,
+	limit float64) (total float64) {
 	e := g.free.Get().(*elimination)
 	defer g.free.Put(e)
 	words, order := g.graph.words, 0

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// wordCells is cells for at most 64 attributes, all of which are eliminated, with one word for a set
-// of attributes.
+// wordCells is cells for at most 64 attributes, all of which are eliminated. A set of attributes is
+// one word.
 func (g *Growth) wordCells(group []int, fill bool, limit float64) (total float64) {
 	var next, cliques [64]uint64
 	var prices [64]price
