@@ -28,15 +28,14 @@ func TestLinesAreCutAsBefore(t *testing.T) {
 	for range 100_000 {
 		comma := []rune{',', ';', '\t', '\x01', '\x80', '\xac', 'é', ' '}[rng.IntN(8)]
 		s := newFieldSplitter(comma, 0)
-		line := hostile(rng, 40, string(comma), "a", "1", ".", " ", "\x00", "-", "+", ",", "\xac",
-			"\x7f", "\xff",
-			"\x81", "é", "long text", []string{"\"", "b"}[rng.IntN(2)])
+		line := hostile(rng, 40, string(comma), "a", "1", ".", " ", "\x00", "-", "+", ",", "\xac", "\x7f",
+			"\xff", "\x81", "é", "long text", []string{"\"", "b"}[rng.IntN(2)])
 		most := []int{-1, 1, 2, 3, 8, 60}[rng.IntN(6)]
 		got, fault := s.split(nil, []byte(line), most)
 		want, wantFault := cutSlowly(&s, []byte(line), most)
 		if fault != wantFault || !slices.EqualFunc(got, want, bytes.Equal) {
-			t.Fatalf("%q at %q, at most %d: %q, fault %d, want %q, fault %d", line, comma, most, got, fault, want,
-				wantFault)
+			t.Fatalf("%q at %q, at most %d: %q, fault %d, want %q, fault %d", line, comma, most, got, fault,
+				want, wantFault)
 		}
 		if most >= 0 || strings.Contains(line, `"`) || unicode.IsSpace(comma) || line == "" {
 			continue

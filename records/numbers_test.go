@@ -127,9 +127,8 @@ func TestNumbersAreWrittenAsShortAsPossible(t *testing.T) {
 		}
 	}
 	for _, v := range []float64{0, math.Copysign(0, -1), 1e-5, 9.9999999e-6, 1e15, 1e15 - 0.5, 1e16,
-		1e17,
-		999999999999999, 9999999.99999999, 0.1 + 0.2, 5e-324, math.MaxFloat64, math.Inf(1), math.Inf(-1),
-		math.NaN(), 0.00001001, 0.000001, 123456.7891} {
+		1e17, 999999999999999, 9999999.99999999, 0.1 + 0.2, 5e-324, math.MaxFloat64, math.Inf(1),
+		math.Inf(-1), math.NaN(), 0.00001001, 0.000001, 123456.7891} {
 		check(v)
 		check(-v)
 	}

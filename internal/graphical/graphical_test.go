@@ -395,9 +395,9 @@ func TestFitsComparesCells(t *testing.T) {
 	}
 }
 
-// TestPartsFitLikeTheWhole compares parts with Fits, for random groups in several parts and one
-// more group. Both may differ only if the group joins two parts with cycles, where parts has
-// another order of elimination.
+// TestPartsFitLikeTheWhole compares Growth, divided into parts, with Fits, for random groups in
+// several parts and one more group. Both may differ only if the group joins two parts with cycles,
+// where Growth has another order of elimination.
 func TestPartsFitLikeTheWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 10))
 	joined, within, other := 0, 0, 0
@@ -414,15 +414,16 @@ func TestPartsFitLikeTheWhole(t *testing.T) {
 		}
 		more := rng.Perm(len(d))[:2+rng.IntN(2)]
 		slices.Sort(more)
-		cells, parts := Cells(d, append(slices.Clone(groups), more)), newParts(d, groups)
-		if parts.of[more[0]] == parts.of[more[1]] {
+		cells, parts := Cells(d, append(slices.Clone(groups), more)), NewGrowth(d, groups)
+		parts.divided = true
+		if parts.Connected(more[0], more[1]) {
 			within++
 		} else {
 			joined++
 		}
-		if !parts.fits(more, cells) || parts.fits(more, cells-1) {
+		if !parts.Fits(more, cells) || parts.Fits(more, cells-1) {
 			other++
-			if len(more) == 3 || parts.of[more[0]] == parts.of[more[1]] {
+			if len(more) == 3 || parts.Connected(more[0], more[1]) {
 				t.Errorf("domain %v, groups %v and %v: another result than Fits at %v cells", d, groups,
 					more, cells)
 			}

@@ -42,6 +42,14 @@ func Fits(d Domain, groups [][]int, limit float64) bool {
 		cellsOf(d, eliminated(d, groups, true)) <= limit
 }
 
+func cellsOf(d Domain, cliques [][]int) float64 {
+	total := 0.0
+	for _, c := range cliques {
+		total += d.Cells(c)
+	}
+	return total
+}
+
 // graph holds the neighbours of each attribute as bits.
 type graph struct {
 	words int
@@ -77,14 +85,17 @@ func (g graph) each(a int, visit func(b int)) {
 // remove connects the neighbours of an attribute and removes it.
 func (g graph) remove(a int) {
 	own := g.of(a)
-	g.each(a, func(b int) {
-		to := g.of(b)
-		for w, word := range own {
-			to[w] |= word
+	for v, near := range own {
+		for ; near != 0; near &= near - 1 {
+			b := 64*v + bits.TrailingZeros64(near)
+			to := g.of(b)
+			for w, word := range own {
+				to[w] |= word
+			}
+			to[b/64] &^= 1 << (b % 64)
+			to[a/64] &^= 1 << (a % 64)
 		}
-		to[b/64] &^= 1 << (b % 64)
-		to[a/64] &^= 1 << (a % 64)
-	})
+	}
 }
 
 // missing returns the number of pairs of an attribute's neighbours that have no edge between them.
