@@ -1,23 +1,16 @@
 package device
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync"
 
 // pool keeps values for reuse. Unlike sync.Pool, it never releases them. So the steady state of a
 // training loop allocates nothing, even after the garbage collector has run. The number of values
 // is at most the largest number of simultaneous callers.
 type pool[T any] struct {
-	last atomic.Pointer[T] // saves most callers the mutex
 	mu   sync.Mutex
 	free []*T
 }
 
 func (p *pool[T]) get() *T {
-	if v := p.last.Swap(nil); v != nil {
-		return v
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.free); n > 0 {
@@ -29,9 +22,6 @@ func (p *pool[T]) get() *T {
 }
 
 func (p *pool[T]) put(v *T) {
-	if p.last.CompareAndSwap(nil, v) {
-		return
-	}
 	p.mu.Lock()
 	p.free = append(p.free, v)
 	p.mu.Unlock()
