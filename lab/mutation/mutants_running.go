@@ -39,7 +39,7 @@ func runningMutants() []mutant {
 		in("accountant", "events are left out of running prices", "RunningPricesAreRefused",
 			"s = s.Clone(); addAll", "s = s.Clone(); true || addAll", beyond),
 		in("accountant", "selections are added in no time", "WorkOfRunningPrices",
-			"u.costly = nil\n\t\tcase sampledGaussian:", "\n\t\tcase sampledGaussian:",
+			"nothing else\n\t\t\tu.costly = nil", "nothing else",
 			"what was paid for cannot be read again"),
 		in("ledger", "later uses of an entry are not in the running sum", "RunningSumsFollow",
 			"n := en.reserved - r.counted[i]; n > 0 {",
