@@ -1,6 +1,7 @@
 // Package sgd trains networks by stochastic gradient descent under differential privacy (DP-SGD).
 // Every step takes a Poisson sample of the records, or its part of a random allocation, clips each
-// example's gradient, adds Gaussian noise to the sum and moves the parameters.
+// example's gradient, adds Gaussian noise to the sum and moves the parameters. The noise may be
+// correlated with that of earlier steps (Config.Bands).
 //
 // It can be used alone, with a user-defined network, a ledger and a loop.
 //
@@ -10,8 +11,9 @@
 //	for step, err := range trainer.Steps(ctx, data) { … }
 //
 // Guarantee: each step is one Poisson-subsampled Gaussian on the ledger, or each epoch one random
-// allocation, recorded before its noise is drawn, and the whole run is reserved before the first
-// record is read. Parameters after every step are released values: using them costs no privacy.
+// allocation, or each round of steps with correlated noise one banded sum. It is recorded before
+// its noise is drawn, and the whole run is reserved before the first record is read. Parameters
+// after every step are released values: using them costs no privacy.
 //
 // The guarantee holds in the arithmetic that runs. Clipped gradients are rounded to whole units of
 // a fixed-point number and added without error. So one record changes the sum by its own rounded

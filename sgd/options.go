@@ -17,10 +17,10 @@ func WithPurpose(purpose string) Option { return func(t *Trainer) { t.purpose = 
 
 // WithAllowance makes the trainer take its steps from an existing allowance, such as one returned
 // by mechanism.ReserveAll or mechanism.Run.Resume, instead of making a reservation. The allowance
-// must be for the configuration's event on the trainer's ledger, and must have at most Config.Steps
-// uses left, or as many as there are epochs with Config.RandomAllocation. If it has fewer, the
-// missing steps count as already taken. So a run that resumes in another process loses the rest of
-// its epoch: where the records are allocated is never saved.
+// must be for the configuration's event on the trainer's ledger, and must have at most as many uses
+// left as the configuration takes. If it has fewer, the missing steps count as already taken. So a
+// run that resumes in another process loses the rest of its epoch or its round of Bands steps:
+// neither the steps of records nor the noise that is correlated are ever saved.
 func WithAllowance(a *mechanism.Allowance) Option { return func(t *Trainer) { t.allowance = a } }
 
 // WithAverage keeps an exponential moving average of the released parameters. The average is

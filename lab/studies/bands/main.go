@@ -30,7 +30,7 @@ func main() { program.Main("bands", run) }
 func run(ctx context.Context, args []string) error {
 	var files images.Files
 	var budget accountant.Budget
-	var rates, bands numbers
+	var rates, bands program.Numbers
 	f := program.NewFlags("bands")
 	files.Flags(f, "0 to 9")
 	n := f.Int("n", 20000, "number of digits that the program draws, or public number of images in files")
@@ -39,6 +39,7 @@ func run(ctx context.Context, args []string) error {
 	clip := f.Float64("clip", 1, "clip norm")
 	hidden := f.Int("hidden", 128, "hidden units")
 	runs := f.Int("runs", 3, "runs for each setting, with starting weights of their own")
+	allocation := f.Bool("allocation", false, "batches by random allocation in place of Poisson samples")
 	momentum := f.Float64("momentum", 0.9, "momentum")
 	adam := f.Bool("adam", false, "Adam instead of gradient descent with momentum")
 	f.Var(&rates, "learning-rates", "learning rates, a list")
@@ -51,10 +52,10 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	for _, b := range bands.or(1) {
-		for _, rate := range rates.or(1) {
+	for _, b := range bands.Or(1) {
+		for _, rate := range rates.Or(1) {
 			cfg, err := sgd.Config{ClipNorm: *clip, SamplingProbability: *batch / float64(*n),
-				Steps: *steps, Bands: int(b), NominalBatch: *batch,
+				Steps: *steps, Bands: int(b), RandomAllocation: *allocation, NominalBatch: *batch,
 				Optimizer: optimizer(*adam, rate, *momentum)}.Calibrate(budget)
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ func main() { program.Main("classifier", run) }
 func run(ctx context.Context, args []string) error {
 	var files images.Files
 	var budget accountant.Budget
-	var rates, clips numbers
+	var rates, clips program.Numbers
 	f := program.NewFlags("classifier")
 	files.Flags(f, "0 to 9")
 	n := f.Int("n", 20000, "number of digits that the program draws, or approximate public number of images in files")
@@ -66,8 +66,8 @@ func run(ctx context.Context, args []string) error {
 		time.Since(start).Round(time.Second))
 	own := budget
 	own.Epsilon *= *share
-	for _, clip := range clips.or(0.1) {
-		for _, rate := range rates.or(400) {
+	for _, clip := range clips.Or(0.1) {
+		for _, rate := range rates.Or(400) {
 			cfg, err := sgd.Config{ClipNorm: clip, SamplingProbability: *q, Steps: *steps,
 				NominalBatch: *q * float64(*n), Optimizer: sgd.Momentum(rate, 0.9)}.Calibrate(own)
 			if err != nil {
