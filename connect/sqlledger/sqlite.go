@@ -156,8 +156,8 @@ type sqliteConnector struct {
 // Connect implements [driver.Connector].
 func (c *sqliteConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if mounted(c.file.path) {
-		return nil, &fs.PathError{Op: "open", Path: c.file.path, Err: errors.New("the file is mounted by " +
-			"itself, so its write-ahead log is not where its other names have it: mount its folder")}
+		return nil, &fs.PathError{Op: "open", Path: c.file.path, Err: errors.New("the file is mounted " +
+			"by itself, so its write-ahead log is not where its other names have it: mount its folder")}
 	}
 	info, err := os.Stat(c.file.path)
 	if err == nil {
