@@ -73,41 +73,42 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	drawer := model.Drawer()
 	var pool [][]uint16
 	at, size := 0, 0
-	var rows records.Nonzeros
 	codes := make([]int, len(t.attributes))
-	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
-		rows.Reset()
-		var labels []int32
-		for range n {
-			if at == size {
-				size = min(max(4*size, firstPool), lastPool)
-				pool, at = inOrder(drawer.Draw(rng, size), rng.Perm(size)), 0
-			}
-			group := func(j int) int { return int(pool[j][at]) }
-			for j := range codes {
-				codes[j] = -1
-			}
-			for _, j := range t.joints {
-				j.draw(t.model.Domain, group, codes, rng)
-			}
-			for j, a := range t.attributes {
-				code := codes[j]
-				if code < 0 {
-					g := group(j)
-					code = t.codes[j][g][t.choices[j][g].Pick(rng, -1)]
-				}
-				if a.Class() {
-					labels = append(labels, int32(code))
-					continue
-				}
-				a.Write(&rows, code, t.spans[j], t.parts[j][code], rng)
-			}
-			rows.End()
-			at++
+	draw := func(rows *records.Nonzeros) {
+		if at == size {
+			size = min(max(4*size, firstPool), lastPool)
+			pool, at = inOrder(drawer.Draw(rng, size), rng.Perm(size)), 0
 		}
-		rows.Labels = labels
-		return records.DecodeNonzeros(t.schema, &rows)
+		t.row(func(j int) int { return int(pool[j][at]) }, codes, rows, rng)
+		at++
+	}
+	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
+	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
+		return records.DecodeNonzeros(t.schema, next.rows(n))
 	}}, nil
+}
+
+// row adds a row with values of the given groups. It uses the memory of codes.
+func (t *model) row(group func(j int) int, codes []int, rows *records.Nonzeros, rng *rand.Rand) {
+	for j := range codes {
+		codes[j] = -1
+	}
+	for _, j := range t.joints {
+		j.draw(t.model.Domain, group, codes, rng)
+	}
+	for j, a := range t.attributes {
+		code := codes[j]
+		if code < 0 {
+			g := group(j)
+			code = t.codes[j][g][t.choices[j][g].Pick(rng, -1)]
+		}
+		if a.Class() {
+			rows.Labels = append(rows.Labels, int32(code))
+			continue
+		}
+		a.Write(rows, code, t.spans[j], t.parts[j][code], rng)
+	}
+	rows.End()
 }
 
 // inOrder returns rows in another order. It moves one column after the other, since a column fits
