@@ -56,12 +56,6 @@ func (t *model) divided(d marginal.Division, weights []float64) (*model, error) 
 // Schema returns the schema of the synthetic records.
 func (t *model) Schema() records.Schema { return t.schema }
 
-// Rows are drawn in stratified pools of increasing size.
-const (
-	firstPool = 1 << 10
-	lastPool  = 1 << 16
-)
-
 // Sampler starts a draw. Draw.Means has no effect on rows. Rows of one class are drawn from the
 // model conditioned on the class.
 func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
@@ -70,18 +64,9 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	if d.Class >= 0 {
 		model, _ = model.Given(len(t.groups)-1, func(class int) bool { return class == d.Class })
 	}
-	drawer := model.Drawer()
-	var pool [][]uint16
-	at, size := 0, 0
+	pools := newPools(model.Drawer(), d.Seed)
 	codes := make([]int, len(t.attributes))
-	draw := func(rows *records.Nonzeros) {
-		if at == size {
-			size = min(max(4*size, firstPool), lastPool)
-			pool, at = inOrder(drawer.Draw(rng, size), rng.Perm(size)), 0
-		}
-		t.row(func(j int) int { return int(pool[j][at]) }, codes, rows, rng)
-		at++
-	}
+	draw := func(rows *records.Nonzeros) { t.row(pools.next(), codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
 	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		return records.DecodeNonzeros(t.schema, next.rows(n))
@@ -109,19 +94,6 @@ func (t *model) row(group func(j int) int, codes []int, rows *records.Nonzeros, 
 		a.Write(rows, code, t.spans[j], t.parts[j][code], rng)
 	}
 	rows.End()
-}
-
-// inOrder returns rows in another order. It moves one column after the other, since a column fits
-// the processor's cache.
-func inOrder(columns [][]uint16, order []int) [][]uint16 {
-	out := make([][]uint16, len(columns))
-	for j, c := range columns {
-		out[j] = make([]uint16, len(order))
-		for k, row := range order {
-			out[j][k] = c[row]
-		}
-	}
-	return out
 }
 
 // modelHeader describes a model in a file. The file's sections hold the factors, the groups
