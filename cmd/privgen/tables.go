@@ -18,6 +18,7 @@ import (
 	"github.com/seed7ba64551/privgen/connect/sqlrows"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
@@ -324,16 +325,21 @@ type tablesReport struct {
 	Synthetic  evaluate.TableScores  `json:"synthetic"`
 	Resampled  evaluate.TableScores  `json:"resampled"`          // what sampling alone costs
 	HeldOut    *evaluate.TableScores `json:"held_out,omitempty"` // real rows that were not learnt from
+	Quality    tablesQuality         `json:"sdmetrics"`          // of at most mostScored root rows
+	Whole      *report.Report        `json:"root_rows"`          // each summed up in one row
 }
 
 // tables compares generated tables with real ones.
 func (j *reportJob) tables(ctx context.Context, gen *privgen.Generator, args []string) error {
-	if len(args) == 0 || j.out != "" || j.publish || j.plan+j.synthetic+j.fidelity != "" {
-		return usagef("a generator of several tables: want RECORDS, and neither --out, --publish, --plan, " +
+	if len(args) == 0 || j.publish || j.plan+j.synthetic+j.fidelity != "" {
+		return usagef("a generator of several tables: want RECORDS, and neither --publish, --plan, " +
 			"--synthetic nor --fidelity")
 	}
 	real, err := j.realTables(ctx, gen, args[0])
 	if err != nil {
+		return err
+	}
+	if err := j.apart(j.out); err != nil {
 		return err
 	}
 	r := tablesReport{NotPrivate: "computed from the real records without noise", Roots: real.Len()}
@@ -341,16 +347,30 @@ func (j *reportJob) tables(ctx context.Context, gen *privgen.Generator, args []s
 	if j.settings.Rows > 0 {
 		n = min(n, j.settings.Rows)
 	}
-	r.Synthetic, err = evaluate.CompareTables(real, compose.DrawTables(ctx, gen, n, j.settings.Seed))
-	if err != nil {
+	var drawn []*records.Linked // of the first root rows
+	kept := 0
+	parts := func(yield func(*records.Linked, error) bool) {
+		for l, err := range compose.DrawTables(ctx, gen, n, j.settings.Seed) {
+			if err == nil && kept < mostScored {
+				drawn, kept = append(drawn, l), kept+l.Len()
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+	if r.Synthetic, err = evaluate.CompareTables(real, parts); err != nil {
 		return err
 	}
 	if r.Resampled, err = evaluate.ResampledTables(real, j.settings.Seed); err != nil {
 		return err
 	}
+	if r.Quality, err = scoreTables(real, drawn); err != nil {
+		return err
+	}
+	var held *records.Linked
 	if j.holdout != "" {
-		held, err := j.realTables(ctx, gen, j.holdout)
-		if err != nil {
+		if held, err = j.realTables(ctx, gen, j.holdout); err != nil {
 			return err
 		}
 		s, err := evaluate.CompareTables(real, func(yield func(*records.Linked, error) bool) {
@@ -361,7 +381,36 @@ func (j *reportJob) tables(ctx context.Context, gen *privgen.Generator, args []s
 		}
 		r.HeldOut = &s
 	}
+	if r.Whole, err = j.whole(ctx, gen, real, held, drawn); err != nil {
+		return err
+	}
+	if j.out != "" {
+		if err := j.save(j.out, r.Whole.WriteHTML); err != nil || j.out == stdio {
+			return err
+		}
+	}
 	return j.result(r, r.text)
+}
+
+// whole reports on root rows that are summed up in one row each. held may be nil.
+func (j *reportJob) whole(ctx context.Context, gen *privgen.Generator, real, held *records.Linked,
+	drawn []*records.Linked) (*report.Report, error) {
+	promise := gen.Guarantee()
+	in := report.Input{Title: j.title, Guarantee: &promise}
+	if in.Title == "" {
+		in.Title = "whole rows of " + real.Tables().Name
+	}
+	var err error
+	if in.Real, err = summedUp(real); err != nil {
+		return nil, err
+	}
+	if in.Synthetic, err = summedUp(drawn...); err == nil && held != nil {
+		in.HeldOut, err = summedUp(held)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return report.Compute(ctx, in, j.settings)
 }
 
 // realTables reads the real rows of a generator's tables.
@@ -396,5 +445,18 @@ func (r tablesReport) text() string {
 		line("held out", *r.HeldOut)
 	}
 	line("resampled", r.Resampled)
-	return strings.TrimSuffix(b.String(), "\n")
+	b.WriteString("scores of SDMetrics, 1 if identical; - if undefined\n ")
+	for _, q := range []struct {
+		name  string
+		score *float64
+	}{{"column shapes", r.Quality.ColumnShapes}, {"column pairs", r.Quality.ColumnPairTrends},
+		{"cardinality", r.Quality.Cardinality}, {"intertable trends", r.Quality.InterTableTrends}} {
+		text := "-"
+		if q.score != nil {
+			text = fmt.Sprintf("%.4f", *q.score)
+		}
+		fmt.Fprintf(&b, " %s %s;", q.name, text)
+	}
+	b.WriteString("\nwhole root rows, each summed up in one row:\n")
+	return b.String() + reportText(r.Whole)
 }

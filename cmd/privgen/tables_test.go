@@ -80,7 +80,12 @@ func TestSeveralTables(t *testing.T) {
 		scores.HeldOut == nil || scores.Synthetic.Steps == 0 || scores.Synthetic.Steps > 0.6 {
 		t.Errorf("the report is %s: %v", e.stdout, err)
 	}
-	if e = s.run(0, "report", "a.gen", "shop"); !strings.Contains(e.stdout, "not private") {
+	if risk := scores.Whole.Risk; risk == nil || len(risk.Attacks) == 0 {
+		t.Error("no attack on root rows")
+	}
+	e = s.run(0, "report", "a.gen", "shop", "-o", "page.html")
+	if !strings.Contains(e.stdout, "not private") || !strings.Contains(e.stdout, "cardinality") ||
+		!strings.Contains(s.read("page.html"), "orders: state, as before") {
 		t.Errorf("the report is %s", e.stdout)
 	}
 	left, err := os.ReadDir(s.folder)
@@ -116,7 +121,7 @@ func TestSeveralTablesRefused(t *testing.T) {
 		{"fit", "plan.json", "missing", "--ledger", "l", "-o", "b.gen"},
 		{"fit", "plan.json", "lost", "--ledger", "l", "-o", "b.gen"},
 		{"sample", "a.gen", "-n", "5"},
-		{"report", "a.gen", "shop", "-o", "page.html"},
+		{"report", "a.gen", "shop", "--publish"},
 		{"report", "a.gen"},
 		{"sample", "a.gen", "-n", "5", "-o", "shop"},
 		{"sample", "a.gen", "-n", "5", "-o", "plan.json"},

@@ -69,7 +69,7 @@ def load(folder, root):
 def score(name, real, other, meta):
     report = QualityReport()
     report.generate(real, other, meta, verbose=False)
-    parts = report.get_properties().set_index("Property")["Score"].round(4).to_dict()
+    parts = report.get_properties().set_index("Property")["Score"].round(9).to_dict()
     print(name, parts, flush=True)
 
 
