@@ -45,7 +45,7 @@ func newFit(a *app) *cobra.Command {
 			"command\ncontinues the run and spends nothing more. The checkpoint of a finished run holds " +
 			"the result:\nthe same command then changes nothing, or writes the generator again if its file " +
 			"is gone. To start a\nnew fit, write to another file.\n\n" +
-			"For a plan of several tables, RECORDS is a folder with a CSV file for each.",
+			"For a plan of several tables, RECORDS is a folder with a CSV or Parquet file for\neach, or an SQLite database.",
 		Example: "  privgen fit plan.json people.csv --ledger people --new-ledger -o people.gen\n" +
 			"  zcat people.csv.gz | privgen fit plan.json - --ledger people -o people.gen",
 		Args:              arguments("PLAN", "RECORDS"),

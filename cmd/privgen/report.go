@@ -39,9 +39,9 @@ func newReport(a *app) *cobra.Command {
 			"not seen;\ntheir scores are the reference for all others.\n\n" +
 			"With --publish, the report uses only released numbers and may be published. --fidelity " +
 			"adds the\nfigures that privgen fidelity released.\n\n" +
-			"For a generator of several tables, RECORDS is a folder of CSV files or an SQLite database. " +
-			"The page\nis about rows of the first table, each summed up in one row with everything that " +
-			"belongs to it.",
+			"For a generator of several tables, RECORDS is a folder of CSV or Parquet files, or an " +
+			"SQLite\ndatabase. The page is about rows of the first table, each summed up in one row with " +
+			"everything\nthat belongs to it.",
 		Example: "  privgen report people.gen people.csv --holdout others.csv -o report.html\n" +
 			"  privgen report people.gen --publish --fidelity figures.json -o public.html",
 		Args:              cobra.RangeArgs(1, 2),

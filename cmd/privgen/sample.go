@@ -59,8 +59,8 @@ func newSample(a *app) *cobra.Command {
 			"are\nrare, sample searches for a limited time, then writes the records that it found, and says " +
 			"how\nmany.\n\n" +
 			"A generator of several tables draws -n rows of the first table with all rows that belong to " +
-			"them,\nand writes a CSV file for each table into the new folder --out. Conditions are on the " +
-			"first table.",
+			"them,\nand writes a file for each table into the new folder --out (CSV, or Parquet with --format), or\na " +
+			"new SQLite database if its name ends in .db. Conditions are on the first table.",
 		Example: "  privgen sample people.gen -n 30000 --seed 1 -o synthetic.csv\n" +
 			"  privgen sample people.gen -n 1000 --class '>50K' --where 'age>=30' --format jsonl",
 		Args:              arguments("GENERATOR"),

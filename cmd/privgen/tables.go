@@ -11,10 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/connect/parquet"
 	"github.com/seed7ba64551/privgen/connect/sqlrows"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -96,12 +98,15 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
 	} else if !info.IsDir() {
-		return nil, usagef("%s: want a folder with a CSV file for each table of the plan, or an SQLite "+
-			"database", path)
+		return nil, usagef("%s: want a folder with a CSV or Parquet file for each table of the plan, or an "+
+			"SQLite database", path)
+	}
+	if l.format == "parquet" || l.format == "auto" && holdsParquet(path, t) {
+		return a.readParquet(path, t)
 	}
 	if l.noHeader || l.names != nil || l.firstRecord || l.format != "auto" && l.format != "csv" {
-		return nil, usagef("several tables are CSV files with headers: want none of --no-header, " +
-			"--names, --first-record and other formats")
+		return nil, usagef("several tables are Parquet files or CSV files with headers: want none of " +
+			"--no-header, --names, --first-record and other formats")
 	}
 	if l.comma == "auto" {
 		l.comma = ","
@@ -121,6 +126,24 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 	if l.lines {
 		a.note("--lines: each line of %s is read as one row. A text with a line break can then name "+
 			"other rows of the first table, which the guarantee counts as their own", path)
+	}
+	return d, nil
+}
+
+// holdsParquet reports whether a folder has a Parquet file for one of the tables.
+func holdsParquet(folder string, t records.Tables) bool {
+	return slices.ContainsFunc(t.Names(), func(name string) bool {
+		return exists(filepath.Join(folder, name+".parquet"))
+	})
+}
+
+func (a *app) readParquet(folder string, t records.Tables) (*records.Linked, error) {
+	for _, name := range t.Names() {
+		a.inputs = append(a.inputs, filepath.Join(folder, name+".parquet"))
+	}
+	d, err := parquet.ReadTables(folder, t)
+	if err != nil {
+		return nil, located(folder, err)
 	}
 	return d, nil
 }
@@ -166,9 +189,10 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 			"generator draws several tables")
 	case exists(j.out):
 		return usagef("--out: %s exists: want a new name", j.out)
-	case j.format != "auto" && j.format != "csv" || len(j.released) > 0 || j.guard || j.noHeader:
-		return usagef("several tables are written as CSV files with headers or into a database, without " +
-			"--released and --guard")
+	case !slices.Contains([]string{"auto", "csv", "parquet"}, j.format) || len(j.released) > 0 ||
+		j.guard || j.noHeader:
+		return usagef("several tables are written as CSV files with headers, as Parquet files or into a " +
+			"database, without --released and --guard")
 	}
 	j.out = filepath.Clean(j.out) // the name of a folder may end with a separator
 	opts, err := j.options(gen.Schema())
@@ -204,6 +228,9 @@ func (j *sampleJob) tables(ctx context.Context, gen *privgen.Generator) (err err
 		ext == ".sqlite3" {
 		format, made = "sqlite", filepath.Join(room, "db")
 		err = writeDatabase(ctx, made, drawn)
+	} else if j.format == "parquet" {
+		format = j.format
+		err = parquet.WriteTables(newFiles(room), drawn)
 	} else {
 		err = j.writeFolder(room, drawn)
 	}
@@ -233,9 +260,14 @@ func (j *sampleJob) writeFolder(room string, drawn iter.Seq2[*records.Linked, er
 	if err != nil {
 		return err
 	}
-	return records.CSV{Comma: comma}.WriteTables(func(name string) (io.WriteCloser, error) {
-		return os.OpenFile(filepath.Join(room, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	}, drawn)
+	return records.CSV{Comma: comma}.WriteTables(newFiles(room), drawn)
+}
+
+// newFiles returns a function that creates files in a folder.
+func newFiles(folder string) func(name string) (io.WriteCloser, error) {
+	return func(name string) (io.WriteCloser, error) {
+		return os.OpenFile(filepath.Join(folder, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	}
 }
 
 // writeDatabase writes the tables of a new SQLite database.

@@ -80,6 +80,13 @@ func TestSeveralTables(t *testing.T) {
 		scores.HeldOut == nil || scores.Synthetic.Steps == 0 || scores.Synthetic.Steps > 0.6 {
 		t.Errorf("the report is %s: %v", e.stdout, err)
 	}
+	s.run(0, "sample", "a.gen", "-n", "50", "-o", "columns", "--seed", "1", "--format", "parquet")
+	if e = s.run(0, "report", "a.gen", "columns", "--json", "--holdout", "out.db"); !strings.Contains(
+		e.stdout, `"held_out": {
+    "lengths": 0,
+    "columns": 0,`) {
+		t.Errorf("rows of Parquet files are not those of the database: %s", e.stdout[:600])
+	}
 	if risk := scores.Whole.Risk; risk == nil || len(risk.Attacks) == 0 {
 		t.Error("no attack on root rows")
 	}
@@ -125,7 +132,7 @@ func TestSeveralTablesRefused(t *testing.T) {
 		{"report", "a.gen"},
 		{"sample", "a.gen", "-n", "5", "-o", "shop"},
 		{"sample", "a.gen", "-n", "5", "-o", "plan.json"},
-		{"sample", "a.gen", "-n", "5", "-o", "x", "--format", "parquet"},
+		{"sample", "a.gen", "-n", "5", "-o", "x", "--format", "jsonl"},
 		{"sample", "a.gen", "-n", "5", "-o", "x", "--where", "gift=yes"},
 	} {
 		e := finishAny(s, args...)

@@ -12,13 +12,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 func main() { program.Main("linked", study) }
@@ -29,7 +34,9 @@ func study(ctx context.Context, args []string) error {
 	in := f.String("in", "", "its file; not used for shop")
 	runs := f.Int("runs", 3, "number of fits")
 	systems := f.String("systems", "linked,independent",
-		"systems to compare: linked, independent, flat, chain, again")
+		"systems to compare: linked, independent, flat, chain, again, or read:FOLDER for rows that "+
+			"another program drew, with RUN for the number of the run")
+	write := f.String("write", "", "write the real rows and their description to this folder, and end")
 	var b accountant.Budget
 	program.BudgetFlags(f, &b, 1, 1e-6)
 	if err := f.Parse(args); err != nil {
@@ -40,6 +47,13 @@ func study(ctx context.Context, args []string) error {
 		return fmt.Errorf("no set %q", *name)
 	}
 	real, err := own.read(*in, own.tables)
+	if err != nil {
+		return err
+	}
+	if *write != "" {
+		return export(*write, real)
+	}
+	j, err := newJoins(real)
 	if err != nil {
 		return err
 	}
@@ -56,11 +70,11 @@ func study(ctx context.Context, args []string) error {
 		var all [][]float64
 		start := time.Now()
 		for run := range *runs {
-			scores, err := scored(ctx, system, real, b, uint64(run))
+			scores, err := scored(ctx, system, j, b, uint64(run))
 			if err != nil {
 				return fmt.Errorf("%s: %w", system, err)
 			}
-			all = append(all, list(scores))
+			all = append(all, scores)
 		}
 		fmt.Printf("%-12s", system)
 		for k := range measureNames {
@@ -80,4 +94,21 @@ func meanOf(all [][]float64, k int) (mean, spread float64) {
 		spread += (one[k] - mean) * (one[k] - mean) / float64(max(len(all)-1, 1))
 	}
 	return mean, math.Sqrt(spread)
+}
+
+// export writes rows as CSV files, and their description as tables.json.
+func export(folder string, l *records.Linked) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	text, err := json.Marshal(l.Tables())
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "tables.json"), text, 0o600); err != nil {
+		return err
+	}
+	return records.CSV{}.WriteTables(func(name string) (io.WriteCloser, error) {
+		return os.Create(filepath.Join(folder, name))
+	}, func(yield func(*records.Linked, error) bool) { yield(l, nil) })
 }

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"os"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -18,22 +20,46 @@ import (
 )
 
 // scored returns the scores of the rows that a system draws, as many of the root as there are.
-func scored(ctx context.Context, system string, real *records.Linked, b accountant.Budget,
-	seed uint64) (evaluate.TableScores, error) {
+func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
+	seed uint64) ([]float64, error) {
 	if system == "again" {
-		return evaluate.ResampledTables(real, seed)
+		s, err := evaluate.ResampledTables(j.real, seed)
+		if err != nil {
+			return nil, err
+		}
+		queries, err := j.again(seed)
+		return list(s, queries), err
 	}
-	drawn, err := drawn(ctx, system, real, b, seed)
+	drawn, err := drawn(ctx, system, j.real, b, seed)
 	if err != nil {
-		return evaluate.TableScores{}, err
+		return nil, err
 	}
-	return evaluate.CompareTables(real, drawn)
+	parts, err := collect(drawn)
+	if err != nil {
+		return nil, err
+	}
+	s, err := evaluate.CompareTables(j.real, func(yield func(*records.Linked, error) bool) {
+		for _, l := range parts {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	queries, err := j.errors(parts)
+	return list(s, queries), err
 }
 
 // drawn fits a system and draws as many root rows as there are, in parts.
 func drawn(ctx context.Context, system string, real *records.Linked, b accountant.Budget,
 	seed uint64) (iter.Seq2[*records.Linked, error], error) {
 	common := tables.Common{Nominal: real.Len(), Seed: seed}
+	if folder, ok := strings.CutPrefix(system, "read:"); ok {
+		name := strings.ReplaceAll(folder, "RUN", fmt.Sprint(seed))
+		return whole(records.CSV{}.ReadTables(os.DirFS(name), real.Tables()))
+	}
 	switch system {
 	case "linked":
 		p, err := compose.Linked{Tables: real.Tables(), Of: tables.AIM{Common: common},
