@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/compose"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/dpgm"
 	"github.com/seed7ba64551/privgen/gan"
@@ -23,6 +24,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // system is a whole Fit that an audit runs.
@@ -381,8 +383,9 @@ func systems(t testing.TB) []system {
 	}
 	if auditing() { // these take long, and their parts are audited above
 		table := tableOf(t)
-		list = append(list, system{"chain of colour images", labelled(t, colour),
-			labelled(t, colour, 0), add, colourChains(colour)},
+		list = append(list, system{"several tables", customers(t, 2), customers(t, 2, 3), add, onTables},
+			system{"chain of colour images", labelled(t, colour),
+				labelled(t, colour, 0), add, colourChains(colour)},
 			system{"chain of colour images, replace-one", labelled(t, colour, 1),
 				labelled(t, colour, 0), replace, colourChains(colour)},
 			system{"MERF on ranks", rowsOf(t, table), rowsOf(t, table, 0.1), add, onRanks(table)},
@@ -390,6 +393,80 @@ func systems(t testing.TB) []system {
 				rowsOf(t, table, 0.1), replace, onRanks(table)})
 	}
 	return list
+}
+
+// shop describes customers with at most three orders each, in order.
+func shop() records.Tables {
+	flag := func(name string) records.Schema {
+		s, _ := records.NewSchema(records.Flag(name, "no", "yes"))
+		return s
+	}
+	return records.Tables{Name: "customers", Key: "id", Schema: flag("new"),
+		Children: []records.Tables{{Name: "orders", Parents: []string{"id"}, Most: 3, Ordered: true,
+			Schema: flag("paid")}}}
+}
+
+// customers returns n customers without orders, and one with each of the given numbers of orders.
+func customers(t testing.TB, n int, orders ...int) *records.Linked {
+	t.Helper()
+	var roots, rows [][]any
+	var keys, of []string
+	for i, number := range append(make([]int, n), orders...) {
+		keys = append(keys, strconv.Itoa(i))
+		roots = append(roots, []any{number > 0})
+		for range number {
+			rows, of = append(rows, []any{true}), append(of, keys[i])
+		}
+	}
+	tables := shop()
+	first, err := records.FromValues(tables.Schema, roots...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, err := records.FromValues(tables.Children[0].Schema, rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := records.Link(tables, records.Keyed{Rows: first, Keys: keys},
+		records.Keyed{Rows: below, Parents: [][]string{of}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// onTables plans a fit on customers with their orders. It returns what they have in common in rows
+// that are drawn from the released models.
+func onTables(b accountant.Budget) (accountant.Event, trained, error) {
+	aim := tables.AIM{Common: tables.Common{Nominal: 2}, Rounds: 2}
+	p, err := compose.Linked{Tables: shop(), Of: aim, Each: aim}.PlanFor(shop().Full(), b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return bill(p), func(d records.Data) ([]float64, error) {
+		gen, err := p.Fit(context.Background(), d, synth.On(device.CPUWith(1)))
+		if err != nil {
+			return nil, err
+		}
+		out := make([]float64, 4)
+		const n = 1000
+		for l, err := range compose.DrawTables(context.Background(), gen, n, 1) {
+			if err != nil {
+				return nil, err
+			}
+			roots, _ := l.Table(0)
+			rows, _ := l.Table(1)
+			out[1] += float64(rows.Len()) / (3 * n)
+			for i := range roots.Len() {
+				out[0] += float64(roots.Level(i, 0)) / n
+			}
+			for i := range rows.Len() {
+				out[2] += float64(rows.Level(i, 0)) / (3 * n)
+				out[3] += float64(1-rows.Level(i, 0)) / (3 * n)
+			}
+		}
+		return out, nil
+	}, nil
 }
 
 func tableOf(t testing.TB) records.Schema {
