@@ -14,6 +14,7 @@ import (
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/models/modelstest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -123,6 +124,19 @@ func levels(t *testing.T, n, odd int) *records.Table {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestGradientsOfBuiltNetworks: their gradients keep the contract of private training.
+func TestGradientsOfBuiltNetworks(t *testing.T) {
+	var b device.Batch
+	levels(t, 9, 0).Gather([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8}, &b)
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range b.Rows {
+		b.Keys = append(b.Keys, rng.Uint64())
+	}
+	for name, c := range builtNetworks {
+		t.Run(name, func(t *testing.T) { modelstest.Network(t, buildOn(t, device.CPU(), c), b) })
+	}
 }
 
 // builtClips returns the policies for built networks.
