@@ -258,7 +258,8 @@ func (g *faultyGradients) AddFixedSum(dst device.Fixed, w []float32) {
 	}
 	g.FixedBlockGradients.AddFixedSum(dst, w)
 	switch {
-	case g.n.fault == "rounds a batch" && len(w) > 1, g.n.fault == "rounds large batches" && len(w) > 64:
+	case g.n.fault == "rounds a batch" && len(w) > 1,
+		g.n.fault == "rounds large batches" && len(w) > 64:
 		dst.Units[0]++
 	case g.n.fault == "adds records of weight 0 in fixed point":
 		for _, v := range w {

@@ -52,7 +52,8 @@ func broadcast(instruction any) any {
 			return pair[1]
 		}
 	}
-	panic("asmgen: no form of " + runtime.FuncForPC(reflect.ValueOf(instruction).Pointer()).Name() + " reads one lane")
+	name := runtime.FuncForPC(reflect.ValueOf(instruction).Pointer()).Name()
+	panic("asmgen: no form of " + name + " reads one lane")
 }
 
 // write writes the constants to the file.
