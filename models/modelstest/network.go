@@ -4,6 +4,9 @@
 package modelstest
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/models"
@@ -30,7 +34,7 @@ func Network(t testing.TB, net models.Network, b device.Batch) {
 	defer copy(params, slices.Clone(params))
 	add(params, .03, row(len(params), s.rng.NormFloat64))
 	first(t, s.alone, s.together, s.slopes, s.blocks, s.fixed, s.replicas, s.notFinite,
-		s.together)
+		s.together, s.steps)
 }
 
 // first reports the first fault that the checks find.
@@ -69,6 +73,7 @@ func (s *subject) pick(rows ...int) device.Batch {
 	for _, i := range rows {
 		one := b.Slice(i, i+1)
 		out.Labels, out.Keys = append(out.Labels, one.Labels...), append(out.Keys, one.Keys...)
+		out.Index = append(out.Index, int32(i))
 		if b.Sparse == nil {
 			x := append(out.Dense.Data, one.Dense.Row(0)...)
 			out.Dense = device.HostMatrix(out.Dense.Rows+1, b.Dim(), x)
@@ -340,6 +345,16 @@ func (s *subject) slope(i, lo, hi int) bool {
 	return false
 }
 
+// atOnce is how long several cores compute at the same time.
+const atOnce = 60 * time.Millisecond
+
+// caught turns a panic into a sentence.
+func caught(wrong *string) {
+	if p := recover(); p != nil {
+		*wrong = fmt.Sprintf("it panics if several cores compute at the same time: %v", p)
+	}
+}
+
 // replicas compute at the same time as the network.
 func (s *subject) replicas() string {
 	net, ok := s.net.(models.Replicable)
@@ -356,12 +371,13 @@ func (s *subject) replicas() string {
 	}
 	for k, r := range nets {
 		group.Go(func() {
-			for try := 0; r != nil && try < 20; try++ {
+			defer caught(&wrong[k])
+			for start := time.Now(); r != nil && wrong[k] == "" && time.Since(start) < atOnce; {
 				if !slices.Equal(norms(r.Gradients(s.pick(s.all[k:]...)), len(s.all)-k), s.norms[k:]) {
 					wrong[k] = "norms are different if replicas compute at the same time"
 				} else if far(s.sum(r.Gradients(s.pick(s.all...)), weights...), want, 1, 1e-4*size) {
 					wrong[k] = "sums are different if replicas compute at the same time"
-				} else if s.units != nil && wrong[k] == "" {
+				} else if s.units != nil {
 					wrong[k] = s.exact(r, s.all[k:])
 				}
 			}
@@ -369,6 +385,41 @@ func (s *subject) replicas() string {
 	}
 	group.Wait()
 	return slices.Max(wrong)
+}
+
+// steps checks that what a network does once a step does not depend on records. It does not know
+// the state of a network that cannot give it.
+func (s *subject) steps() string {
+	net, ok := s.net.(interface {
+		models.Stepper
+		models.Stateful
+	})
+	if !ok {
+		return ""
+	}
+	start := net.AppendState(nil)
+	want := ""
+	for _, rows := range [][]int{{0}, {1, 2}, {0}, s.all} {
+		if err := net.SetState(start); err != nil {
+			return "it refuses its own state: " + err.Error()
+		}
+		g := s.net.Gradients(s.pick(rows...))
+		norms(g, len(rows))
+		s.sum(g, row(len(rows), s.rng.NormFloat64)...)
+		if !bytes.Equal(net.AppendState(nil), start) {
+			return "its state changes when gradients are computed"
+		}
+		net.BeginStep()
+		then := binary.LittleEndian.AppendUint64(net.AppendState(nil),
+			math.Float64bits(norms(s.net.Gradients(s.pick(3)), 1)[0]))
+		if want = cmp.Or(want, string(then)); string(then) != want {
+			return "the first batch after a step began depends on earlier batches"
+		}
+	}
+	if err := net.SetState(start); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // notFinite spoils the first record, as a whole or one number.

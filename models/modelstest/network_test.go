@@ -1,6 +1,7 @@
 package modelstest_test
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -46,6 +47,8 @@ type faulty struct {
 	calls int
 	kept  float32
 	sums  bool // sums have been asked for
+	next  float32
+	byRow map[int32]float32
 	byLen map[int][]float64
 	other *models.Classifier // whose gradients are used instead, if it is given
 }
@@ -105,6 +108,16 @@ func (n *faulty) Gradients(b device.Batch) models.Gradients {
 			x.Row(i)[2] += 1e-3 * shared[3]
 			shared[3] = b.Dense.Row(i)[2]
 		}
+	case n.fault == "takes a record into the next step" && b.Rows > 0:
+		x.Row(0)[0] += n.kept
+		n.next = b.Dense.Row(0)[1]
+	case n.fault == "takes a record into its state" && b.Rows > 0:
+		n.kept = b.Dense.Row(0)[1]
+	case n.fault == "remembers rows of the data set":
+		for i := range b.Rows {
+			x.Row(i)[0] += n.byRow[b.Index[i]]
+			n.byRow[b.Index[i]] = .1 * b.Dense.Row(i)[1]
+		}
 	case n.fault == "writes to the batch" && b.Rows > 0:
 		b.Dense.Row(0)[0] *= .5
 	case n.fault == "moves its parameters":
@@ -122,6 +135,17 @@ func (n *faulty) Gradients(b device.Batch) models.Gradients {
 		g = n.other.Gradients(changed).(models.FixedBlockGradients)
 	}
 	return &faultyGradients{g, n, b}
+}
+
+func (n *faulty) BeginStep() { n.kept = n.next }
+
+func (n *faulty) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(n.kept))
+}
+
+func (n *faulty) SetState(state []byte) error {
+	n.kept = math.Float32frombits(binary.LittleEndian.Uint32(state))
+	return nil
 }
 
 func (n *faulty) Replica(be device.Backend) models.Network {
@@ -315,6 +339,9 @@ var faultsOfNetworks = map[string]string{
 	"has its neighbor's key":                         "depends on the other",
 	"keeps a number of the package":                  "depends on earlier",
 	"writes to the batch":                            "changes its batch",
+	"takes a record into the next step":              "first batch after a step",
+	"takes a record into its state":                  "state changes",
+	"remembers rows of the data set":                 "depend",
 	"writes to the weights":                          "weights",
 	"has replicas with other sums":                   "sums are different if replicas",
 	"has replicas with other sums in fixed point":    "fixed point",
@@ -335,7 +362,7 @@ func TestFaultsOfNetworks(t *testing.T) {
 	for fault, want := range faultsOfNetworks {
 		var l listener
 		modelstest.Network(&l, &faulty{Classifier: build(t, autoencoder), fault: fault,
-			byLen: map[int][]float64{}}, batch(9, 3))
+			byLen: map[int][]float64{}, byRow: map[int32]float32{}}, batch(9, 3))
 		said := strings.Join(l.said, "\n")
 		if (said == "") != (fault == "") || !strings.Contains(said, want) {
 			t.Errorf("a network that %s: %q, want %q", fault, said, want)

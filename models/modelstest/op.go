@@ -151,9 +151,10 @@ func (o *operation) repeatable() string {
 			own := *o
 			own.rng = rand.New(rand.NewPCG(3, uint64(k)))
 			group.Go(func() {
+				defer caught(&found[k])
 				for start := time.Now(); found[k] == ""; {
 					found[k] = own.again(calls)
-					if cores == 1 || time.Since(start) > 100*time.Millisecond {
+					if cores == 1 || time.Since(start) > atOnce {
 						break
 					}
 				}
