@@ -1,6 +1,9 @@
 // Package modelstest checks what private training relies on: that the gradients of a network belong
 // to single records and are at most as long as stated, and that a user-defined operation keeps the
 // contract of models.Op. A check fails with one sentence that says what is wrong.
+//
+// Checks call; they do not read code. They miss what first happens after many thousands of calls,
+// and a number of a package that the first record of the program sets for good.
 package modelstest
 
 import (
@@ -20,9 +23,10 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 )
 
-// Network checks the gradients of a network on the CPU: of every record alone and in several
-// batches, in fixed point, on replicas, and where numbers are not finite. If the gradients have a
-// method Losses, they are compared with differences of losses.
+// Network checks the gradients of a network on the CPU: of every record alone and in batches of up
+// to 1,100 records, by block, in fixed point, on replicas, before and after a step, and where
+// numbers are not finite. If the gradients have a method Losses, they are compared with differences
+// of losses.
 //
 // The batch has at least four finite records, which differ, with keys if the network draws. The
 // loss should be smooth almost everywhere, and probabilities not so near to 0 or 1 that float32
