@@ -141,7 +141,7 @@ func TestBadNumbersAreErrors(t *testing.T) {
 			t.Errorf("MarshalEvent writes the invalid event %#v", bad)
 		}
 	}
-	for _, delta := range []float64{nan, -1, 1, 1e-13, inf} {
+	for _, delta := range []float64{nan, -1, 1, 1e-31, inf} {
 		if _, err := Epsilon(Gaussian{1}, delta, AddOrRemoveOne); err == nil {
 			t.Errorf("Epsilon accepts δ=%g", delta)
 		}

@@ -231,7 +231,7 @@ func TestPureBudgets(t *testing.T) {
 	}); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
-	for _, delta := range []float64{-1e-300, 1e-300, 1e-13} {
+	for _, delta := range []float64{-1e-300, 1e-300, 1e-31} {
 		if (Budget{Epsilon: 1, Delta: delta}).Validate() == nil {
 			t.Errorf("a budget with δ = %g is accepted", delta)
 		}

@@ -102,6 +102,13 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	if err != nil {
 		return Attack{}, err
 	}
+	for f := 1.05; f < 1.4 && delta < 1e-9 && eps.Upper < 500; f += 0.1 { // beyond the profile
+		b, err := Delta(e, f*eps.Upper, r)
+		if err != nil {
+			return Attack{}, err
+		}
+		p.eps, p.delta = append(p.eps, f*eps.Upper), append(p.delta, b.Upper)
+	}
 	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. For every ε < ε′,
 	// P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}).
 	above := lossQuantile(p, eps.Upper, delta)

@@ -31,7 +31,7 @@ func TestWhatIsRefused(t *testing.T) {
 	one := func(s float64) Event { return Gaussian{s} }
 	for what, err := range map[string]error{
 		"Epsilon":      noise(Budget{Delta: 1e-5}, one),
-		"Delta":        noise(Budget{Epsilon: 1, Delta: 1e-13}, one),
+		"Delta":        noise(Budget{Epsilon: 1, Delta: 1e-31}, one),
 		"Relation":     noise(Budget{Epsilon: 1, Delta: 1e-5, Relation: 2}, one),
 		"event":        noise(good, nil),
 		"Budget.Eps":   count(Budget{Delta: 1e-5}, 9, steps),

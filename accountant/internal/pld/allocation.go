@@ -59,8 +59,8 @@ const (
 	// scoreStep is the distance of places in standard scores: the normal quantiles of their
 	// probabilities. The relative width of a bracket is about log₂(t)·scoreStep²/4.
 	scoreStep = 0.018
-	// mostScore is the largest score that has a place; 1e-22 of the mass lies beyond.
-	mostScore = 9.7
+	// mostScore is the largest score that has a place; 1e-37 of the mass lies beyond.
+	mostScore = 12.7
 	// unknown is the relative error beyond which a mass is not used.
 	unknown = 1e-8
 	// vanished bounds what is left out because products of two masses are too small for floating
@@ -92,7 +92,7 @@ func sumOf(t int, mu float64, upper bool) sums {
 func summandOf(mu float64, upper bool) sums {
 	s := sums{n: 1, upper: upper, place: []float64{0}}
 	var points []float64
-	for x := -mostScore; x < mostScore+mu+scoreStep; x += scoreStep {
+	for x := -mostScore; x < mostScore+mu+2*scoreStep; x = nextScore(x, mu) {
 		points = append(points, x)
 		s.place = append(s.place, math.Exp(mu*x-mu*mu/2))
 	}
@@ -132,9 +132,12 @@ func summandOf(mu float64, upper bool) sums {
 // sum has a place.
 type scores struct{ below, above []float64 }
 
+// nextScore returns the score after x. Scores are sparse where little mass lies in both tails.
+func nextScore(x, mu float64) float64 { return x + scoreStep*max(1, -x/8, (x-mu)/8) }
+
 func scoresFor(mu float64) *scores {
 	l := &scores{}
-	for x := -mostScore; x < mostScore+mu; x += scoreStep {
+	for x := -mostScore; x < mostScore+mu; x = nextScore(x, mu) {
 		a := normalSide(x)
 		l.below, l.above = append(l.below, math.Log(a.below())), append(l.above, math.Log(a.above()))
 	}
