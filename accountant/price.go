@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
 // These names of the engines appear in guarantees.
@@ -172,6 +173,12 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 		p.improve(Bound{Upper: rdp.epsilon}, engineRDP)
 		p.AtEdge = rdp.atEdge
 	}
+	if mu, ok := public(terms); ok && p.Upper > 0 {
+		p.improve(Bound{Upper: gaussianBound(mu, delta).Upper}, engineGauss)
+	}
+	if l, ok := loudOf(terms); ok {
+		p.byLoud(l, delta)
+	}
 	return false, nil
 }
 
@@ -259,6 +266,13 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 	if d, ok := rdpDelta(terms, eps); ok {
 		known = true
 		best.Upper = min(best.Upper, d)
+	}
+	if l, ok := loudOf(terms); ok {
+		best.Upper = min(best.Upper, l.upper(eps))
+	}
+	if mu, ok := public(terms); ok {
+		d := pld.GaussianDelta(mu, eps) + pld.GaussianDeltaError(mu, eps)
+		best.Upper = renyi.AtMost(best.Upper, d)
 	}
 	if a, ok := onlySelection(terms); ok {
 		best.Upper = min(best.Upper, deltaSelected(a, eps))

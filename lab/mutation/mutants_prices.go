@@ -1,0 +1,33 @@
+package main
+
+// priceMutants returns faults in the bounds for very many steps and for hardly any noise.
+func priceMutants() []mutant {
+	in := func(folder, name, run, old, new, why string) mutant {
+		return mutant{Name: folder + "/" + name, In: folder, Tests: at(folder, run),
+			Old: old, New: new, Why: why}
+	}
+	const pld, below = "accountant/internal/pld", "the published ε is below the price"
+	return []mutant{
+		in(pld, "a sum is exactly normal", "NormalBounds", "+ sign*2*most*far", "+ sign*0*most*far", below),
+		in(pld, "tilts are not undone", "NormalBounds", "- theta*eps\n\tif inf", "- 1.001*theta*eps\n\tif inf",
+			below),
+		in(pld, "cells lie above the mechanism", "NormalBounds", "lowShare(e+d+2*err, w)",
+			"lowShare(0.999*e+d, w)", "a lower end is above the price"),
+		in(pld, "one use of many", "NormalBounds", "s.log += n * (top", "s.log += 0.9 * n * (top", below),
+		in("accountant", "nobody takes part often", "Loud",
+			"mu := l.mu * math.Sqrt(float64(k))", "mu := l.mu", below),
+		in("accountant", "many steps with a record are left out", "Loud",
+			"rest < 1e-3*sum", "k > 0", below),
+		in("accountant", "opposite rows cost no more than one", "Loud",
+			"return gauss(l.n)", "return gauss(1)", below),
+		in("accountant", "an allocation's lower end forgets its steps", "Loud",
+			"l.mu, l.steps = a.mu, float64(a.steps)", "l.mu, l.steps = a.mu, 1e-300",
+			"a lower end is above the price"),
+		in("accountant", "samples that are public have half the effect", "RoundedSamples|Loud|Normal|Extreme",
+			"sum += float64(t.n) * mu * mu", "sum += float64(t.n) * mu * mu / 1e4", below),
+		in("accountant", "rates that are rounded up have a lower end", "RoundedSamples",
+			"const leastRate = 1e-60", "const leastRate = 1e-15", "a lower end is above the price"),
+		in("accountant", "effects that are rounded up have a lower end of their own", "RoundedSamples",
+			"p.Loose || mu <= leastAllocated", "p.Loose", "a lower end is above the price"),
+	}
+}
