@@ -65,7 +65,10 @@ func (s *normal) delta(eps, sign float64) float64 {
 	if inf := -math.Expm1(s.inf); sign > 0 {
 		return renyi.AtMost(1, math.Exp(log)*value+inf*(1+8*ulp))
 	}
-	return max(0, math.Exp(log)*value)
+	if v := math.Exp(log) * value; v > 0 {
+		return v
+	}
+	return 0 // NaN proves nothing
 }
 
 // byNormal improves an answer by moments.
