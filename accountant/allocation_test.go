@@ -48,7 +48,7 @@ func TestAllocationOfFewSteps(t *testing.T) {
 	}{{2, 1, 0}, {2, 1, 1.5}, {2, 0.3, 0.2}, {2, 3, 5}, {2, 2, 6}, {3, 1, 0.5}, {3, 1, 1.5},
 		{3, 0.5, 0.3}} {
 		remove, add := allocationDelta(c.steps, c.mu, c.eps)
-		want, e := max(remove, add), RandomAllocation{Steps: c.steps, NoiseMultiplier: 1 / c.mu}
+		want, e := max(remove, add), RandomAllocation{c.steps, 1 / c.mu, 0, false}
 		b := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne))
 		if !(b.Lower <= want*(1+1e-9) && want <= b.Upper*(1+1e-9)) || b.Upper > b.Lower*1.01 {
 			t.Errorf("%+v: δ is in %+v, want %g in a narrow bracket", c, b, want)
@@ -95,7 +95,7 @@ func TestAllocationAgainstSimulation(t *testing.T) {
 			sum[0] += remove
 			square[0] += remove * remove
 		}
-		b := must[Bound](t)(Delta(RandomAllocation{Steps: c.steps, NoiseMultiplier: 1 / c.mu}, c.eps, AddOrRemoveOne))
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu, 0, false}, c.eps, AddOrRemoveOne))
 		low, high := 0.0, 0.0
 		for i := range sum {
 			mean := sum[i] / runs
@@ -135,7 +135,7 @@ func TestRareLossesOfAllocation(t *testing.T) {
 		}
 		mean := sum / runs
 		slack := 6 * math.Sqrt((square/runs-mean*mean)/runs)
-		b := must[Bound](t)(Delta(RandomAllocation{Steps: c.steps, NoiseMultiplier: 1 / c.mu}, c.eps, AddOrRemoveOne))
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu, 0, false}, c.eps, AddOrRemoveOne))
 		if b.Upper < mean-slack || b.Lower > mean+slack || slack > 0.15*mean {
 			t.Errorf("%+v: δ is in %+v, simulated %g ± %g", c, b, mean, slack)
 		}
@@ -228,14 +228,14 @@ func TestAllocationBrackets(t *testing.T) {
 	}
 	d := newDraws(32)
 	for _, steps := range []int{2, 5, 31, 1000, 1 << 20} {
-		e := RandomAllocation{Steps: steps, NoiseMultiplier: d.between(0.07, 3)}
+		e := RandomAllocation{steps, d.between(0.07, 3), 0, false}
 		epochs, delta := int(d.between(1, 200)), d.between(1e-12, 1e-4)
 		b := price(e, epochs, delta)
-		if less := price(RandomAllocation{Steps: min(steps+steps/2, 1<<20), NoiseMultiplier: e.NoiseMultiplier}, epochs,
+		if less := price(RandomAllocation{min(steps+steps/2, 1<<20), e.NoiseMultiplier, 0, false}, epochs,
 			delta); less.Lower > b.Upper {
 			t.Errorf("%+v: ε = %+v, with more steps %+v", e, b, less)
 		}
-		if less := price(RandomAllocation{Steps: steps, NoiseMultiplier: e.NoiseMultiplier * 1.2}, epochs,
+		if less := price(RandomAllocation{steps, e.NoiseMultiplier * 1.2, 0, false}, epochs,
 			delta); less.Lower > b.Upper {
 			t.Errorf("%+v: ε = %+v, with more noise %+v", e, b, less)
 		}
@@ -248,7 +248,7 @@ func TestTinyAllocationsHaveNoLowerEnd(t *testing.T) {
 	for _, sigma := range []float64{1e7, 1e9, 1e300} {
 		for _, steps := range []int{2, 1000} {
 			const delta = 1e-12
-			b, err := Epsilon(RandomAllocation{Steps: steps, NoiseMultiplier: sigma}, delta, AddOrRemoveOne)
+			b, err := Epsilon(RandomAllocation{steps, sigma, 0, false}, delta, AddOrRemoveOne)
 			public, _ := Epsilon(Gaussian{sigma}, delta, AddOrRemoveOne)
 			if err != nil || b.Lower > public.Upper || sigma == 1e7 && !(b.Lower > 0.9*b.Upper) {
 				t.Errorf("%d steps, σ = %g: %v, %v; with a public step %v", steps, sigma, b, err, public)

@@ -49,7 +49,7 @@ func everyEvent() map[string]struct {
 		{TruncatedPoisson{0.01, 10000, 110, 1.5}, AddOrRemoveOne},
 		{SameBatch{[]float64{2, 3}}, AddOrRemoveOne}, {SampledSum{0.1, 1}, ReplaceOne},
 		{BandedSum{0.1, 1, []float64{1, 0.5}}, ReplaceOne},
-		{RandomAllocation{Steps: 20, NoiseMultiplier: 1.5}, AddOrRemoveOne},
+		{RandomAllocation{20, 1.5, 0, false}, AddOrRemoveOne},
 		{GaussianMixture{2, []float64{0, 1, 2}, []float64{0.9, 0.08, 0.02}}, AddOrRemoveOne},
 		{Repeated{Gaussian{5}, 2}, AddOrRemoveOne},
 		{Composed{[]Event{Gaussian{5}, Laplace{9}}}, AddOrRemoveOne},
@@ -102,7 +102,7 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 func TestNoProbabilityIsNaN(t *testing.T) {
 	nan := math.NaN()
 	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},
-		TruncatedPoisson{nan, 10, 1, 1}, Approximate{1, nan}, RandomAllocation{Steps: 2, NoiseMultiplier: nan}} {
+		TruncatedPoisson{nan, 10, 1, 1}, Approximate{1, nan}, RandomAllocation{2, nan, 0, false}} {
 		if err := bad.check(); err == nil {
 			t.Errorf("%#v is accepted", bad)
 		}

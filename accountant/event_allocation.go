@@ -31,9 +31,10 @@ import (
 // DP-SGD, and Feldman and Shenfeld 2025, Privacy amplification by random allocation.
 //
 // With Times = k above 1, every record takes part in exactly k steps, a uniform subset of them. It
-// costs at most k such epochs of ⌊Steps/k⌋ steps. Proof: to draw k disjoint sets of this many steps
-// and then one step from each draws a uniform subset. If the sets are public, x has a coordinate for
-// each step, and the sets' coordinates are independent. As above, y depends on x in order of time.
+// costs at most k such epochs of ⌊Steps/k⌋ steps. Proof: to draw k disjoint sets of this many
+// steps, and then one step from each, draws a uniform subset. If the sets are public, x has a
+// coordinate for each step, and the sets' coordinates are independent. As above, y depends on x in
+// the order of time.
 //
 // With Shuffled, the records are shuffled in each epoch, and as many go to every step, or one more.
 // Only ReplaceOne has a price, because the number of records decides the batches. The multiplier is

@@ -89,7 +89,7 @@ func extremes(x float64) []Event {
 		SampledSum{0.1, 1 / x}, BandedSum{0.1, 1 / x, []float64{1, 0.5}}, SameBatch{[]float64{1 / x, 1}},
 		GaussianMixture{1 / x, []float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}},
 		TruncatedPoisson{0.1, 1000, 120, 1 / x}, SparseHistogram{1 / x, 2, 2},
-		RandomAllocation{Steps: 6, NoiseMultiplier: 1 / x}}
+		RandomAllocation{6, 1 / x, 0, false}}
 	for _, e := range out[:6] {
 		out = append(out, PoissonSampled{0.1, e}, SampledWithoutReplacement{1000, 10, e},
 			OneOf{[]Event{e, Gaussian{1}}},

@@ -56,7 +56,7 @@ func FuzzEpsilon(f *testing.F) {
 			{PoissonSampled{q, Laplace{sigma}}, AddOrRemoveOne},
 			{ExponentialMechanism{1 / sigma}, ReplaceOne}, {DiscreteLaplace{1 / sigma, 2}, ReplaceOne},
 			{DiscreteGaussian{sigma, 1}, AddOrRemoveOne},
-			{RandomAllocation{Steps: int(1 / q), NoiseMultiplier: sigma}, AddOrRemoveOne},
+			{RandomAllocation{int(1 / q), sigma, 0, false}, AddOrRemoveOne},
 		}
 		x := events[uint(kind)%uint(len(events))]
 		if steps < 1 {

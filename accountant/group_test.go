@@ -51,7 +51,7 @@ func TestGroups(t *testing.T) {
 	}
 	// The lemma: two Laplace releases, and a group that moves both by its size.
 	for _, e := range []Event{Repeated{Laplace{5}, 30}, Composed{[]Event{Laplace{5}, Gaussian{3}}},
-		Repeated{SampledSum{0.1, 2}, 20}, RandomAllocation{Steps: 10, NoiseMultiplier: 2},
+		Repeated{SampledSum{0.1, 2}, 20}, RandomAllocation{10, 2, 0, false},
 		OneOf{[]Event{Gaussian{4}, Laplace{3}}}} {
 		r := AddOrRemoveOne
 		if _, ok := e.(Repeated); ok {
@@ -86,7 +86,7 @@ func TestGaussianEffects(t *testing.T) {
 		e    Event
 		most float64 // largest ratio of the effect to the one that fits
 	}{{Gaussian{2}, 1.05}, {poissonSteps(0.01, 1, 2000), 1.4}, {Repeated{Laplace{10}, 100}, 1.2},
-		{RandomAllocation{Steps: 100, NoiseMultiplier: 1}, 2.5}, {Laplace{2}, 3}} {
+		{RandomAllocation{100, 1, 0, false}, 2.5}, {Laplace{2}, 3}} {
 		a := must[Attack](t)(AttackBounds(c.e, 1e-5, AddOrRemoveOne))
 		if !(a.GaussianFit > 0 && a.GaussianEffect >= a.GaussianFit &&
 			a.GaussianEffect < c.most*a.GaussianFit) {
@@ -107,8 +107,8 @@ func TestGaussianEffects(t *testing.T) {
 		a.GaussianFit-0.5) > 0.02 || a.GaussianEffect < 0.5 {
 		t.Errorf("a Gaussian release of effect 0.5 has %g and %g", a.GaussianEffect, a.GaussianFit)
 	}
-	if a := must[Attack](t)(AttackBounds(Approximate{1, 1e-6}, 1e-5, AddOrRemoveOne)); a.GaussianEffect <
-		4 {
+	a := must[Attack](t)(AttackBounds(Approximate{1, 1e-6}, 1e-5, AddOrRemoveOne))
+	if a.GaussianEffect < 4 {
 		t.Errorf("a mechanism of unknown form has %g", a.GaussianEffect)
 	}
 }

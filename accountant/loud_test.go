@@ -45,7 +45,7 @@ func TestLoudReleasesAgainstSimulation(t *testing.T) {
 			}
 			return ratio(0.05, 50*x-1250)
 		}},
-		{"allocated", RandomAllocation{Steps: 5, NoiseMultiplier: 0.04}, AddOrRemoveOne, 3, func() float64 {
+		{"allocated", RandomAllocation{5, 0.04, 0, false}, AddOrRemoveOne, 3, func() float64 {
 			most := 25*(d.NormFloat64()+25) - 312.5 // all other terms of the mean are far smaller
 			for range 4 {
 				most = max(most, 25*d.NormFloat64()-312.5)

@@ -49,8 +49,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"Probabilities": price(GaussianMixture{1, []float64{1, 2}, []float64{0.5, 0.4}}, AddOrRemoveOne),
 		"Population":    price(TruncatedPoisson{0.1, 0, 9, 1}, AddOrRemoveOne),
 		"MaxBatch":      price(TruncatedPoisson{0.1, 9, 0, 1}, AddOrRemoveOne),
-		"Steps":         price(RandomAllocation{Steps: 0, NoiseMultiplier: 1}, AddOrRemoveOne),
-		"Alloc.Steps":   price(RandomAllocation{Steps: 1<<20 + 1, NoiseMultiplier: 1}, AddOrRemoveOne),
+		"Steps":         price(RandomAllocation{0, 1, 0, false}, AddOrRemoveOne),
+		"Alloc.Steps":   price(RandomAllocation{1<<20 + 1, 1, 0, false}, AddOrRemoveOne),
 		"Alloc.Times":   price(RandomAllocation{8, 1, 9, false}, AddOrRemoveOne),
 		"Many.Times":    price(RandomAllocation{1 << 20, 1, 4097, false}, AddOrRemoveOne),
 		"Twice.Times":   price(RandomAllocation{8, 1, 2, true}, ReplaceOne),
@@ -144,7 +144,7 @@ func TestLimitsOfSamples(t *testing.T) {
 		{TruncatedPoisson{1, 9, 9, 2}, Gaussian{1}, ReplaceOne},
 		{GaussianMixture{2, []float64{1, 1}, []float64{0.5, 0.5}}, Gaussian{2}, AddOrRemoveOne},
 		{DiscreteLaplace{1e-6, maxAtoms + 1}, Pure{1e-6 * (maxAtoms + 1)}, AddOrRemoveOne},
-		{RandomAllocation{Steps: 1, NoiseMultiplier: 2}, Gaussian{2}, AddOrRemoveOne},
+		{RandomAllocation{1, 2, 0, false}, Gaussian{2}, AddOrRemoveOne},
 		{SameBatch{[]float64{4, 4}}, Gaussian{4 / math.Sqrt2}, AddOrRemoveOne},
 	} {
 		s, ok := c.e.(SampledWithoutReplacement)

@@ -17,7 +17,7 @@ var selections = map[string]Event{
 	"TruncatedPoisson":           Repeated{TruncatedPoisson{0.01, 10000, 160, 0.9}, 1000},
 	"TruncatedPoisson, tight":    Repeated{TruncatedPoisson{0.01, 10000, 101, 0.9}, 1000},
 	"SampledWithoutReplacement":  Repeated{SampledWithoutReplacement{10000, 100, Gaussian{0.9}}, 1000},
-	"RandomAllocation":           Repeated{RandomAllocation{Steps: 100, NoiseMultiplier: 0.9}, 10},
+	"RandomAllocation":           Repeated{RandomAllocation{100, 0.9, 0, false}, 10},
 	"RandomAllocation, several":  Repeated{RandomAllocation{100, 0.9, 5, false}, 10},
 	"RandomAllocation, shuffled": Repeated{RandomAllocation{100, 0.9, 0, true}, 10},
 	"BandedSum":                  Repeated{BandedSum{0.08, 1.5, []float64{1, 0.5, 0.25, 0.25}}, 250},

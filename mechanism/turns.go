@@ -10,9 +10,10 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// turns let the steps of one use sample in turn. Every row has one of the steps, or several, uniform
-// and independent of the other rows unless they are shuffled, and only these steps may sample it:
-// new ones for each use (accountant.RandomAllocation), or one for all uses (accountant.BandedSum).
+// turns let the steps of one use sample in turn. Every row has one of the steps, or several,
+// uniform and independent of the other rows unless they are shuffled, and only these steps may
+// sample it: new ones for each use (accountant.RandomAllocation), or one for all uses
+// (accountant.BandedSum).
 type turns struct {
 	deal
 	fresh bool

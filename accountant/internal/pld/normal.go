@@ -12,10 +12,10 @@ import (
 //	δ(ε) = e^{K(θ)−θε}·E g(S − ε),
 //
 // where S has the tilted distribution. The function g rises from 0 to its largest value G and falls
-// to 0 again. So if the distribution functions of S and of a normal N are nowhere further apart than
-// Δ, then E g(S − ε) is within 2GΔ of E g(N − ε), and Δ is at most 0.5583·Σ E|L−EL|³ ÷ sd³
-// (Shevtsova 2013, for the inequality of Berry and Esseen). The bracket is narrow for small and for
-// large δ, because the error is relative to the tilted mass.
+// to 0 again. So if the distribution functions of S and of a normal N are at most Δ apart, then
+// E g(S − ε) is within 2GΔ of E g(N − ε). Δ is at most 0.5583·Σ E|L−EL|³ ÷ sd³ (Shevtsova 2013, for
+// the inequality of Berry and Esseen). The bracket is narrow for small and for large δ, because the
+// error is relative to the tilted mass.
 type normal struct {
 	theta            float64
 	log              float64 // K(θ) = Σ log E e^{θL}
@@ -107,8 +107,8 @@ func (q *question) byNormal(w *workspace, theta float64, a Answer) Answer {
 	return a
 }
 
-// bins returns losses and masses of P of a pair that lies below p: every cell is one output, with at
-// most the mass of P and at least that of Q. What lies outside the cells is left out.
+// bins returns losses and masses of P of a pair that lies below p: every cell is one output, with
+// at most the mass of P and at least that of Q. What lies outside the cells is left out.
 func (g *gridder) bins(p Pair, nodes []float64) (loss, mass []float64) {
 	p.cut(nodes, &g.c)
 	for i, e := range g.c.e {

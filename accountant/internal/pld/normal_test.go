@@ -19,7 +19,8 @@ func TestNormalBoundsContainSums(t *testing.T) {
 	for _, c := range []struct {
 		p, a float64
 		n    int
-	}{{0.501, 0.004, 40000}, {0.1, 0.02, 40000}, {0.001, 0.5, 40000}, {1e-4, 1, 50000}, {0.5, 1e-3, 400000}} {
+	}{{0.501, 0.004, 40000}, {0.1, 0.02, 40000}, {0.001, 0.5, 40000}, {1e-4, 1, 50000},
+		{0.5, 1e-3, 400000}} {
 		pair, b := twoLosses(c.p, c.a)
 		n := float64(c.n)
 		exact := func(eps float64) float64 {
