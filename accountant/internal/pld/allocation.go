@@ -155,10 +155,27 @@ func (s *sums) median() float64 {
 	return s.place[len(s.place)-1]
 }
 
+// thin returns half of the places, with the masses of neighbours at their mean.
+func (s *sums) thin() *sums {
+	t := &sums{}
+	for k := 0; k < len(s.place); k += 2 {
+		n := min(k+1, len(s.place)-1)
+		x, m := s.place[k], s.mass[k]
+		if n > k {
+			m += s.mass[n]
+			if m > 0 {
+				x += (s.place[n] - x) * s.mass[n] / m
+			}
+		}
+		t.place, t.mass = append(t.place, x), append(t.mass, m)
+	}
+	return t
+}
+
 // probes returns increasing places, the first of which is 0: some at equal ratios, and others at
 // equal ratios of the distance from the median of a+b.
 func probes(a, b *sums) []float64 {
-	const each = 700
+	const each = 400
 	positive := func(s *sums) float64 {
 		if s.place[0] > 0 || len(s.place) == 1 {
 			return s.place[0]
@@ -181,7 +198,13 @@ func probes(a, b *sums) []float64 {
 // places chooses increasing places for a+b, the first of which is 0. Any choice is sound.
 func (l *scores) places(a, b *sums) []float64 {
 	at := probes(a, b)
-	mass, _ := convolve(at, a, b)
+	x, y := a, b
+	if min(a.n, b.n) >= 8 { // by then half of the places tell where the masses are
+		if x, y = a.thin(), b.thin(); a == b {
+			y = x
+		}
+	}
+	mass, _ := convolve(at, x, y)
 	// The logarithms of the probabilities below and above each probe.
 	n := len(at)
 	below, above := make([]float64, n+1), make([]float64, n+1)
