@@ -112,3 +112,37 @@ func TestGaussianEffects(t *testing.T) {
 		t.Errorf("a mechanism of unknown form has %g", a.GaussianEffect)
 	}
 }
+
+// TestGroupsOfParts: members of a group may be in different parts, so a group costs at least as
+// much as one record in each.
+func TestGroupsOfParts(t *testing.T) {
+	a, b := poissonSteps(0.01, 0.8, 200), poissonSteps(0.3, 3, 200)
+	both := must[Bound](t)(Epsilon(Composed{[]Event{a, b}}, 1e-6, AddOrRemoveOne))
+	e := Disjoint{Parts: []Event{a, b}, Fixed: true}
+	if got := must[Bound](t)(GroupEpsilon(e, 2, 1e-6, AddOrRemoveOne)); got.Upper < both.Lower {
+		t.Errorf("two records in two parts: %+v, want at least %+v", got, both)
+	}
+	lists := must[[][]term](t)(reduce(e, AddOrRemoveOne))
+	if len(lists) != 2 {
+		t.Errorf("%d lists, want one for each part", len(lists))
+	}
+}
+
+// TestGaussianEffectsOfChords: between two points of a profile the Gaussian curve is above the
+// chord, which is as large as a convex curve can be.
+func TestGaussianEffectsOfChords(t *testing.T) {
+	for _, p := range []profile{{[]float64{0, 2}, []float64{0.3, 0.01}},
+		{[]float64{0.5, 3, 4}, []float64{0.2, 1e-3, 0}}} {
+		above, _ := p.effects()
+		for i, eps := range p.eps[1:] {
+			from := p.eps[i]
+			for share := 0.0; share < 1; share += 0.01 {
+				x := math.Log(math.Exp(from) + share*(math.Exp(eps)-math.Exp(from)))
+				chord := p.delta[i] + share*(p.delta[i+1]-p.delta[i])
+				if g := must[Bound](t)(Delta(Gaussian{1 / above}, x, AddOrRemoveOne)); g.Upper < chord {
+					t.Fatalf("%+v: at ε = %g the chord is at %g, effect %g at %+v", p, x, chord, above, g)
+				}
+			}
+		}
+	}
+}

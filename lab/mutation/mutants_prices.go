@@ -30,5 +30,16 @@ func priceMutants() []mutant {
 			"const leastRate = 1e-60", "const leastRate = 1e-15", "a lower end is above the price"),
 		in("accountant", "effects that are rounded up have a lower end of their own", "RoundedSamples",
 			"p.Loose || mu <= leastAllocated", "p.Loose", "a lower end is above the price"),
+		in("accountant", "a group of sampled records has one member", "Groups",
+			"m.Sensitivities, float64(k))", "m.Sensitivities, float64(min(k, 1)))", below),
+		in("accountant", "a group moves a sum by one effect", "Groups",
+			"gaussianAtom{a.mu * float64(size)}", "gaussianAtom{a.mu}", below),
+		in("accountant", "later members of a group cost no δ", "Groups",
+			"sum := min(math.Log(k)+(k-1)*eps,", "sum := min(0,", below),
+		in("accountant", "a group in several parts costs as in one", "GroupsOfParts",
+			"ok && len(lists) == 1 {\n\t\tp, err", "ok {\n\t\tp, err", below),
+		in("accountant", "an effect fits at the points only", "GaussianEffects",
+			"above = max(above, at(to,", "above = max(above, 0*at(to,",
+			"a Gaussian release is said to tell more than it does"),
 	}
 }

@@ -109,14 +109,17 @@ func run(python, script string, rounds int) error {
 		}
 		slices.Sort(ours)
 		slices.Sort(theirs)
-		value := fmt.Sprintf("%.4f", upper)
-		if lower > 0 {
-			value = fmt.Sprintf("%.4f–%.4f", lower, upper)
-		}
-		fmt.Printf("| %s | %s | %.4f–%.4f | %s | %.0f |\n", j.name, peer, b.Lower, b.Upper, value,
-			theirs[rounds/2]/ours[rounds/2])
+		fmt.Printf("| %s | %s | %s | %s | %.0f |\n", j.name, peer, bracket(b.Lower, b.Upper),
+			bracket(lower, upper), theirs[rounds/2]/ours[rounds/2])
 	}
 	return nil
+}
+
+func bracket(lower, upper float64) string {
+	if lower == 0 {
+		return accountant.FormatUpper(upper, 5)
+	}
+	return accountant.FormatLower(lower, 5) + "–" + accountant.FormatUpper(upper, 5)
 }
 
 // timed returns the processor time of one of ten calls, those of other threads included.
