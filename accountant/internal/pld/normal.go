@@ -26,21 +26,23 @@ type normal struct {
 
 // add adds n uses with masses at losses.
 func (s *normal) add(n float64, loss, mass []float64, inf float64) {
-	top, size := math.Inf(-1), 0.0
+	top := math.Inf(-1)
 	for i, m := range mass {
 		if m > 0 {
 			top = max(top, math.Log(m)+s.theta*loss[i])
-			size = max(size, s.theta*math.Abs(loss[i])+math.Abs(math.Log(m)))
 		}
 	}
-	var sum, mean, square, cube float64
+	var all, first exact
+	size, square, cube := 0.0, 0.0, 0.0
 	weight := func(i int) float64 { return mass[i] * math.Exp(s.theta*loss[i]-top) }
 	for i, l := range loss {
 		w := weight(i)
-		sum += w
-		mean += w * l
+		all.add(w)
+		first.add(w * l)
+		size += w * s.theta * math.Abs(l)
 	}
-	mean /= sum
+	sum := all.value()
+	mean := first.value() / sum
 	for i, l := range loss {
 		d := math.Abs(l - mean)
 		square += weight(i) / sum * d * d
@@ -48,9 +50,24 @@ func (s *normal) add(n float64, loss, mass []float64, inf float64) {
 	}
 	s.log += n * (top + math.Log(sum))
 	s.mean, s.square, s.to = s.mean+n*mean, s.square+n*square, s.to+n*cube
-	s.slip += n * ulp * (16 + 2*float64(len(loss)) + 4*size + 4*math.Abs(top))
+	s.slip += n * ulp * (24 + 4*size/sum + 4*math.Abs(top)) // of weights, sums and logarithms
 	s.inf += n * math.Log1p(-min(inf, 1))
 }
+
+// exact adds numbers with one rounding error in all (Neumaier 1974).
+type exact struct{ sum, rest float64 }
+
+func (s *exact) add(x float64) {
+	t := s.sum + x
+	if math.Abs(s.sum) >= math.Abs(x) {
+		s.rest += s.sum - t + x
+	} else {
+		s.rest += x - t + s.sum
+	}
+	s.sum = t
+}
+
+func (s *exact) value() float64 { return s.sum + s.rest }
 
 // delta returns a bound of δ(eps), from above if sign is 1 and from below if it is −1.
 func (s *normal) delta(eps, sign float64) float64 {
