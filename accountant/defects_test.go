@@ -42,7 +42,7 @@ func everyEvent() map[string]struct {
 	for _, x := range []entry{
 		{Gaussian{2}, AddOrRemoveOne}, {Laplace{3}, AddOrRemoveOne},
 		{DiscreteGaussian{4, 1}, AddOrRemoveOne}, {DiscreteLaplace{0.3, 2}, AddOrRemoveOne},
-		{RandomizedResponse{0.7, 4}, ReplaceOne}, {ExponentialMechanism{0.2}, AddOrRemoveOne},
+		{RandomizedResponse{0.7, 4}, ReplaceOne}, {ExponentialMechanism{Epsilon: 0.2}, AddOrRemoveOne},
 		{Pure{0.2}, ReplaceOne}, {Approximate{0.2, 1e-7}, AddOrRemoveOne},
 		{ZCDP{0.01}, AddOrRemoveOne}, {PoissonSampled{0.1, Gaussian{1}}, AddOrRemoveOne},
 		{SampledWithoutReplacement{1000, 20, Gaussian{1}}, ReplaceOne},
@@ -114,7 +114,7 @@ func TestBadNumbersAreErrors(t *testing.T) {
 	for _, bad := range []Event{Gaussian{nan}, Gaussian{0}, Gaussian{-1}, Gaussian{inf}, Laplace{nan},
 		Laplace{inf}, DiscreteGaussian{nan, 1}, DiscreteGaussian{1, 0},
 		DiscreteLaplace{nan, 1}, DiscreteLaplace{1, -1}, RandomizedResponse{nan, 2},
-		RandomizedResponse{0, 2}, RandomizedResponse{0.5, 1}, ExponentialMechanism{nan},
+		RandomizedResponse{0, 2}, RandomizedResponse{0.5, 1}, ExponentialMechanism{Epsilon: nan},
 		Pure{nan}, Pure{0}, Approximate{nan, 0}, Approximate{1, nan}, Approximate{1, 1}, ZCDP{nan},
 		ZCDP{0}, PoissonSampled{nan, Gaussian{1}}, PoissonSampled{1.1, Gaussian{1}},
 		PoissonSampled{0.1, nil}, PoissonSampled{0.1, Gaussian{nan}},

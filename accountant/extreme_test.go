@@ -84,7 +84,7 @@ func attainedDelta(e Event, eps float64) float64 {
 // extremes returns events whose privacy falls as x, the inverse of the noise, grows.
 func extremes(x float64) []Event {
 	out := []Event{Laplace{1 / x}, Gaussian{1 / x}, Pure{x}, Approximate{x, 1e-7},
-		ExponentialMechanism{x}, DiscreteLaplace{x, 1}, DiscreteLaplace{x, 3},
+		ExponentialMechanism{Epsilon: x}, DiscreteLaplace{x, 1}, DiscreteLaplace{x, 3},
 		DiscreteGaussian{1 / x, 1}, ZCDP{x}, RandomizedResponse{1 / (1 + x), 3},
 		SampledSum{0.1, 1 / x}, BandedSum{0.1, 1 / x, []float64{1, 0.5}}, SameBatch{[]float64{1 / x, 1}},
 		GaussianMixture{1 / x, []float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}},

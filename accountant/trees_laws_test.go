@@ -22,7 +22,7 @@ func (d draws) eventOf(depth int) Event {
 		case 4:
 			return RandomizedResponse{d.between(0.1, 1), 2 + d.IntN(4)}
 		case 5:
-			return ExponentialMechanism{1 / noise}
+			return ExponentialMechanism{Epsilon: 1 / noise}
 		case 6:
 			return Pure{1 / noise}
 		case 7:
