@@ -187,7 +187,8 @@ func TestPureBudgets(t *testing.T) {
 		r    Relation
 		want float64
 	}{
-		{Laplace{2}, AddOrRemoveOne, 0.5}, {Repeated{ExponentialMechanism{0.1, false}, 30}, ReplaceOne, 3},
+		{Laplace{2}, AddOrRemoveOne, 0.5},
+		{Repeated{ExponentialMechanism{0.1, false}, 30}, ReplaceOne, 3},
 		{Pure{2}, ReplaceOne, 2},
 		{Approximate{2, 0}, ReplaceOne, 2}, {DiscreteLaplace{0.5, 3}, AddOrRemoveOne, 1.5},
 		{RandomizedResponse{0.75, 2}, ReplaceOne, math.Log(5. / 3)},
