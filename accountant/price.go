@@ -3,6 +3,7 @@ package accountant
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
@@ -161,6 +162,9 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 		if a.OK {
 			p.improve(Bound{a.Lower, 0, a.Upper}, enginePLD)
 		}
+		if lower && p.Lower < 0.97*p.Upper {
+			p.Lower = max(p.Lower, removedOnly(terms, delta))
+		}
 		if a.OK && !a.Blunt && !a.Limited && !c.Loose() {
 			return false, nil
 		}
@@ -180,6 +184,21 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 		p.byLoud(l, delta)
 	}
 	return false, nil
+}
+
+// removedOnly returns a lower end of terms with samples under replace-one: a record that is replaced by
+// one that adds nothing costs as much as one that is removed, which finer grids can price.
+func removedOnly(terms []term, delta float64) float64 {
+	less, found := slices.Clone(terms), false
+	for i, t := range less {
+		if a, ok := t.atom.(gluedAtom); ok {
+			less[i].atom, found = sampledGaussian{a.q, a.mu}, true
+		}
+	}
+	if c := compositionOf(less); found && c != nil {
+		return c.Epsilon(delta, true).Lower
+	}
+	return 0
 }
 
 // estimate returns the point one third of the way from upper to lower. The true value is about
