@@ -113,3 +113,17 @@ func TestRoundedSamplesHaveNoWrongLowerEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestLowerEndsOfRareEvents: lower ends from rare events are below ε by an integral.
+func TestLowerEndsOfRareEvents(t *testing.T) {
+	for _, c := range []struct {
+		q, mu, eps float64
+		n          int
+	}{{0.01, 1.25, 2, 2}, {0.01, 1.25, 6, 2}, {0.2, 1, 3, 3}, {0.3, 2, 4, 2}, {0.05, 3, 8, 2}} {
+		want := sampledIntegral(c.q, c.mu, c.n)(c.eps)
+		l := loud{n: c.n, q: c.q, mu: c.mu, steps: 1}
+		if got := l.lower(want * (1 + 1e-6)); got > c.eps || got < 0.3*c.eps {
+			t.Errorf("%+v: ε is at least %g, and %g by an integral", c, got, c.eps)
+		}
+	}
+}

@@ -165,6 +165,9 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 		if lower && p.Lower < 0.97*p.Upper {
 			p.Lower = max(p.Lower, removedOnly(terms, delta))
 		}
+		if l, ok := loudOf(terms); ok && lower && p.Lower < 0.97*p.Upper {
+			p.Lower = max(p.Lower, l.lower(delta))
+		}
 		if a.OK && !a.Blunt && !a.Limited && !c.Loose() {
 			return false, nil
 		}
@@ -286,7 +289,7 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 		known = true
 		best.Upper = min(best.Upper, d)
 	}
-	if l, ok := loudOf(terms); ok {
+	if l, ok := loudOf(terms); ok && l.mu >= leastLoud {
 		best.Upper = min(best.Upper, l.upper(eps))
 	}
 	if mu, ok := public(terms); ok {

@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"math"
+	"sort"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
@@ -33,7 +34,7 @@ func loudOf(terms []term) (l loud, ok bool) {
 	if len(terms) != 1 {
 		return l, false
 	}
-	l = loud{n: terms[0].n, steps: 1, q: 1}
+	l = loud{n: terms[0].n, steps: 1, q: 1, mu: math.Inf(1)}
 	switch a := terms[0].atom.(type) {
 	case sampledGaussian:
 		l.q, l.mu = a.q, a.mu
@@ -47,7 +48,7 @@ func loudOf(terms []term) (l loud, ok bool) {
 			l.steps = math.Inf(1)
 		}
 	}
-	return l, l.mu >= leastLoud && l.mu < 1e100
+	return l, l.mu < 1e100
 }
 
 // upper returns an upper bound of δ(eps).
@@ -74,20 +75,33 @@ func (l loud) upper(eps float64) float64 {
 
 // lower returns the largest ε at which δ is at least delta, of some events A.
 func (l loud) lower(delta float64) (best float64) {
-	for _, t := range []float64{0, 0.5, 1, 1.5, 2, 3, 4} {
-		c := l.mu - t
-		a := l.q * math.Erfc(-t/math.Sqrt2) / 2 * (1 - 8*ulp)
-		b := -c*c/2 - math.Log(c) - math.Log(2*math.Pi)/2 + math.Log(l.steps) // Φ(−c) ≤ φ(c)/c
-		for k := 1; k <= min(l.n, mostTakingPart); k++ {
-			p := binomialAtLeast(k, l.n, a)*(1-1e-9) - 2e-12
-			if k > int(float64(l.n)*a) {
-				p += 2e-12 // the tail is summed without a difference
+	if !(l.mu > leastAllocated && l.n <= 1<<40) { // otherwise the effect may be smaller
+		return 0
+	}
+	for c := max(0, l.mu-4); c < l.mu+14; c += 0.25 {
+		above := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 * (1 - 1e-12) }
+		a := l.q*above(c-l.mu) + (1-l.q)*above(c)
+		b := math.Log(above(c)) + 1e-11
+		if c > 30 { // Φ(−c) ≤ φ(c)/c
+			b = -c*c/2 - math.Log(c) - math.Log(2*math.Pi)/2
+		}
+		b += math.Log(l.steps)
+		chance := func(k int) float64 { // of k steps, rounded down
+			p := binomialAtLeast(k, l.n, a) * (1 - 1e-9)
+			if k <= int(float64(l.n)*a)+1 { // computed as a difference
+				p -= 2e-12
 			}
-			if !(p > delta) {
-				break
+			return p
+		}
+		k := sort.Search(min(l.n, mostTakingPart), func(k int) bool { return !(chance(k+1) > 2*delta) })
+		for _, k := range []int{k + 1, k, k - 1, k / 2, 1} {
+			if p := chance(k); k > 0 && k <= l.n && p > delta {
+				log := float64(k) * (1 + math.Log(float64(l.n)/float64(k)) + b)
+				if k == 1 {
+					log = math.Log(float64(l.n)) + b
+				}
+				best = max(best, (math.Log(p-delta)-log)*(1-1e-9))
 			}
-			log := float64(k) * (1 + math.Log(float64(l.n)/float64(k)) + b)
-			best = max(best, (math.Log(p-delta)-log)*(1-1e-9))
 		}
 	}
 	return best
@@ -124,7 +138,7 @@ func public(terms []term) (mu float64, ok bool) {
 // byLoud improves p for loud releases.
 func (p *Price) byLoud(l loud, delta float64) {
 	hi := p.Upper
-	if !(hi < math.Inf(1)) || l.upper(hi) > delta {
+	if !(hi < math.Inf(1) && l.mu >= leastLoud) || l.upper(hi) > delta {
 		return
 	}
 	lo := 0.0
@@ -135,5 +149,5 @@ func (p *Price) byLoud(l loud, delta float64) {
 			lo = mid
 		}
 	}
-	p.improve(Bound{Lower: l.lower(delta), Upper: hi}, engineGauss)
+	p.improve(Bound{Upper: hi}, engineGauss)
 }

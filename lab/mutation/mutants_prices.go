@@ -24,6 +24,8 @@ func priceMutants() []mutant {
 		in("accountant", "an allocation's lower end forgets its steps", "Loud",
 			"l.mu, l.steps = a.mu, float64(a.steps)", "l.mu, l.steps = a.mu, 1e-300",
 			"a lower end is above the price"),
+		in("accountant", "rare events are rarer than they are", "RareEvents|Loud",
+			"log = math.Log(float64(l.n)) + b", "log = b", "a lower end is above the price"),
 		in("accountant", "samples that are public have half the effect", "RoundedSamples|Extreme",
 			"sum += float64(t.n) * mu * mu", "sum += float64(t.n) * mu * mu / 1e4", below),
 		in("accountant", "rates that are rounded up have a lower end", "RoundedSamples",
