@@ -189,8 +189,9 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 	return false, nil
 }
 
-// removedOnly returns a lower end of terms with samples under replace-one: a record that is replaced
-// by one that adds nothing costs as much as one that is removed, which finer grids can price.
+// removedOnly returns a lower end of terms with samples under replace-one: a record that is
+// replaced by one that adds nothing costs as much as one that is removed, which finer grids can
+// price.
 func removedOnly(terms []term, delta float64) float64 {
 	less, found := slices.Clone(terms), false
 	for i, t := range less {
