@@ -71,7 +71,8 @@ type AIM struct {
 	// class may be chosen in place of the fine one. 0 means 5; 1 means no coarse tables.
 	Coarse int
 
-	known int // number of the columns that are known before a row is drawn; see After
+	known int     // number of the columns that are known before a row is drawn; see After
+	trend float64 // fraction of the budget for the trend; 0 for the default, or noTrend
 }
 
 const (
@@ -131,11 +132,18 @@ func (c AIM) method() (m method, err error) {
 		c.ClassPart = 0
 	}
 	known := knownAttributes(c.Schema, c.known)
-	return method{Common: common, strategy: worstFitted{c.ClassPart, known}, before: c.known,
-		known:  known,
+	m = method{Common: common, before: c.known, known: known,
 		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
 		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)),
-		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}, nil
+		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}
+	if m.trendPart = max(c.trend, 0); c.trend == 0 {
+		m.trendPart = m.defaultTrend()
+	}
+	if m.trendPart > 0 {
+		c.ClassPart = 0
+	}
+	m.strategy = worstFitted{c.ClassPart, known}
+	return m, nil
 }
 
 // sharpness estimates how well the given number of choices can tell good tables from bad ones. It

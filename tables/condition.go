@@ -24,6 +24,7 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 		return t, nil, 1
 	}
 	out := *t
+	t.untrended(&out, conditions, joint)
 	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
 	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
 	probability := 1.0

@@ -1,0 +1,455 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+const (
+	purposeScores    = "target's scores"
+	purposePairs     = "choices of pairs"
+	purposeResiduals = "target's residuals"
+	purposeSpread    = "spread of residuals"
+
+	mostTrendPart  = 0.45 // of the budget that columns, choices and counts within cells leave
+	leastTrend     = 1000 // smallest signal
+	noTrend        = -1
+	scoresPart     = 0.25 // fractions of the trend's budget
+	pairsPart      = 0.05
+	residualsPart  = 0.45
+	spreadPart     = 0.25
+	trendPairs     = 2    // chosen tables of two columns
+	pairValuesPart = 0.25 // of residualsPart
+	trendPool      = 1 << 15
+	scoresClip     = 2.0
+	residualsClip  = 1.4 // in standard deviations of residuals
+	leastScale     = 0.1
+	lateColumn     = 0.65 // part of the scores' variance
+	lateOthers     = 0.6
+)
+
+// trendStages returns the stages of the trend.
+func (m method) trendStages(noise float64) []synth.Stage {
+	if m.trendPart == 0 {
+		return nil
+	}
+	return []synth.Stage{
+		gaussianStage(purposeScores, m.trendNoise(noise, scoresPart), 1),
+		choiceStage(purposePairs, m.pairEpsilon(noise), trendPairs),
+		gaussianStage(purposeResiduals, m.trendNoise(noise, residualsPart), 1),
+		gaussianStage(purposeSpread, m.trendNoise(noise, spreadPart), 1)}
+}
+
+// trendNoise returns the noise multiplier of a release with a fraction of the trend's budget.
+func (m method) trendNoise(noise, part float64) float64 {
+	return noise / math.Sqrt(m.trendPart*part)
+}
+
+// pairEpsilon returns the ε of the choice of a pair; see choiceEpsilon.
+func (m method) pairEpsilon(noise float64) float64 {
+	return 2 / noise * math.Sqrt(m.trendPart*pairsPart/trendPairs)
+}
+
+// defaultTrend returns the fraction of the budget for a trend. It is 0 if there is no number to be
+// predicted, or a class, or if columns are too many, or records too few.
+func (m method) defaultTrend() float64 {
+	cells := 0
+	for _, a := range m.attributes {
+		if cells += a.Codes; a.Ordered() > 0 {
+			cells += min(a.Ordered(), 2*m.Bins) - a.Ordered()
+		}
+	}
+	if m.target() < 0 || m.Schema.Classes() > 0 || m.before > 0 || cells > mostTrendCells ||
+		len(m.attributes) < 3 || len(m.attributes) > mostTrendColumns || m.signal < leastTrend {
+		return 0
+	}
+	return mostTrendPart * (1 - m.ColumnPart - m.WithinPart - choicesPart)
+}
+
+// target returns the attribute of the first number to be predicted, or -1.
+func (m method) target() int {
+	return slices.IndexFunc(m.attributes, func(a marginal.Attribute) bool { return a.Target })
+}
+
+// trendState is the state of a pass for a trend.
+type trendState struct {
+	Groups []byte  `json:"groups"`
+	Trend  *trend  `json:"trend"`
+	Tables [][]int `json:"tables,omitempty"` // whose sums are released; none for the spread
+	Clip   float64 `json:"clip"`
+}
+
+const mostTrendCounts = 1 << 20
+
+// trendCounter returns the counter of a pass: of the sums of clipped residuals in the cells of
+// tables, as multiples of the bound, or of the records in each interval of residuals and range of
+// scores. It returns nil for a state of no plan.
+func (m method) trendCounter(state []byte) mechanism.Counter {
+	var s trendState
+	if json.Unmarshal(state, &s) != nil {
+		return nil
+	}
+	groups, ok := marginal.ReadGroups(m.attributes, s.Groups)
+	if !ok {
+		return nil
+	}
+	d := domainOf(groups)
+	if !s.Trend.valid(m.attributes, d, false) || !validTables(d, s.Tables, s.Trend.Target) ||
+		tablesCells(d, s.Tables) > mostTrendCounts || !(s.Clip > 0 && s.Clip <= 2*mostScore) {
+		return nil
+	}
+	size := tablesCells(d, s.Tables)
+	if len(s.Tables) == 0 {
+		size = (len(s.Trend.Edges) + 1) * trendResiduals
+	}
+	t, target := s.Trend, m.attributes[s.Trend.Target]
+	cells := func(codes [][]uint16, shares, counts []int64) {
+		for i, share := range shares {
+			own := int(codes[t.Target][i])
+			if own >= target.Ordered() {
+				continue
+			}
+			group := func(a int) int { return int(groups[a].Group[codes[a][i]]) }
+			score := t.score(d, group)
+			residual := t.Scores[own] - score
+			if len(s.Tables) == 0 {
+				counts[t.rangeOf(score)*trendResiduals+t.interval(residual)] += share
+				continue
+			}
+			value := int64(float64(share) * min(max(residual/s.Clip, -1), 1))
+			first := 0
+			for _, table := range s.Tables {
+				counts[first+tableCell(d, table, group)] += value
+				first += tableCells(d, table)
+			}
+		}
+	}
+	return marginal.NewHistogram(m.attributes, cells,
+		mechanism.NewFixedSum(size, marginal.TableGrid(1)))
+}
+
+// trending is a trend in progress.
+type trending struct {
+	*fitting
+	*trend
+	ctx    context.Context
+	run    *synth.Run
+	pool   [][]uint16 // groups of rows drawn from the model
+	early  [][]int    // the tables of single columns that the score has
+	scale  float64    // variance of the scores
+	weight float64    // records for each row of the pool
+}
+
+// trendOf fits the trend.
+func (f *fitting) trendOf(ctx context.Context, r *synth.Run) (*trend, error) {
+	target := f.target()
+	part := f.groups[target].Part
+	rng := rand.New(rand.NewPCG(f.Seed, 0x7472656e64))
+	t := &trending{fitting: f, ctx: ctx, run: r, pool: f.model.Drawer().Draw(rng, trendPool),
+		weight: f.total / trendPool,
+		trend:  &trend{Target: target, Scale: mostScore, Scores: scores(f.attributes[target], part)}}
+	mean, square := 0.0, 0.0
+	for code, z := range t.Scores {
+		mean, square = mean+z*part[code], square+z*z*part[code]
+	}
+	t.scale = max(square-mean*mean, leastScale)
+	first, err := t.first()
+	if err != nil {
+		return nil, err
+	}
+	if err := t.second(first); err != nil {
+		return nil, err
+	}
+	if err := t.third(rng); err != nil {
+		return nil, err
+	}
+	return t.trend, nil
+}
+
+// read returns the sums of a pass.
+func (t *trending) read(purpose string, tables [][]int, clip float64) (*mechanism.FixedSum, error) {
+	state, err := json.Marshal(trendState{marginal.GroupState(t.groups), t.trend, tables, clip})
+	if err != nil {
+		return nil, err
+	}
+	sums, err := t.run.Read(t.ctx, synth.Pass{Purpose: purpose, State: state})
+	if err != nil {
+		return nil, err
+	}
+	return sums.Sums()[0], nil
+}
+
+// sumStd returns the standard deviation of sums of residuals in n tables, as multiples of their
+// bound. A record is in one cell of each table, with a number from -1 to 1, so replacing it may
+// change this cell by 2.
+func (t *trending) sumStd(noise float64, n int) float64 {
+	return noise * mechanism.SumSensitivity(t.Budget.Relation, math.Sqrt(float64(max(n, 1)))) *
+		(1 + 0x1p-40)
+}
+
+// first releases the sums of scores in the cells of each column, decides which columns are drawn
+// after the target, and fits the weights.
+func (t *trending) first() (observed, error) {
+	var all [][]int
+	for a := range t.domain {
+		if a != t.Target {
+			all = append(all, []int{a})
+		}
+	}
+	noise := t.trendNoise(t.noise, scoresPart)
+	std := t.sumStd(noise, len(all))
+	out, err := t.run.Once(purposeScores, []int{tablesCells(t.domain, all)},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := t.read(purposeScores, all, scoresClip)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
+	if err != nil {
+		return observed{}, err
+	}
+	t.run.Report(purposeScores, 1, 1)
+	std *= t.run.Wider(purposeScores) * scoresClip
+	for k := range out[0] {
+		out[0][k] *= scoresClip
+	}
+	late := t.explains(all, out[0], std)
+	for _, without := range [][]int{late, nil} {
+		var o observed
+		t.Tables, t.Late, t.early, t.Weights = nil, without, nil, nil
+		from := 0
+		for _, table := range all {
+			cells := t.domain[table[0]]
+			if !slices.Contains(without, table[0]) {
+				t.early = append(t.early, table)
+				o.sums = append(o.sums, out[0][from:from+cells]...)
+				o.variance = append(o.variance, slices.Repeat([]float64{std * std}, cells)...)
+			}
+			from += cells
+		}
+		t.Tables = t.early
+		t.fitTo([]observed{o})
+		if len(without) == 0 || t.scale-t.variance() < (1-lateOthers)*t.scale {
+			return o, nil
+		}
+	}
+	panic("unreachable")
+}
+
+// explains returns the columns that alone explain most of the target's scores.
+func (t *trending) explains(all [][]int, sums []float64, std float64) (late []int) {
+	g := gram(t.domain, all, t.pool, t.weight)
+	from := 0
+	for _, table := range all {
+		explained := 0.0
+		for k := from; k < from+t.domain[table[0]]; k++ {
+			explained += (sums[k]*sums[k] - std*std) / max(g.At(k, k), std/scoresClip)
+		}
+		if explained > lateColumn*t.scale*t.total {
+			late = append(late, table[0])
+		}
+		from += t.domain[table[0]]
+	}
+	return late
+}
+
+// fitTo fits the weights of the tables to releases.
+func (t *trending) fitTo(list []observed) {
+	g := gram(t.domain, t.Tables, t.pool, t.weight)
+	last := &list[len(list)-1]
+	if t.Weights != nil { // the last release is of residuals
+		var old mat.VecDense
+		w := mat.NewVecDense(g.SymmetricDim(), nil)
+		copy(w.RawVector().Data, t.Weights)
+		old.MulVec(g, w)
+		for k := range last.sums {
+			last.sums[k] += old.AtVec(k)
+		}
+	}
+	var priors []prior
+	from := 0
+	for _, table := range t.Tables {
+		a, cells := t.attributes[table[0]], tableCells(t.domain, table)
+		ordered, first := len(table) == 1 && a.Ordered() > 0, 0
+		if a.Missing {
+			first = 1
+		}
+		priors = append(priors, priorOf(from, cells, ordered, first))
+		from += cells
+	}
+	t.Weights = solve(g, list, priors)
+	t.Scale = math.Sqrt(max(t.scale-t.variance(), leastScale*leastScale))
+}
+
+// poolScores returns the scores of the rows of the pool.
+func (t *trending) poolScores() []float64 {
+	out := make([]float64, len(t.pool[0]))
+	for i := range out {
+		out[i] = t.score(t.domain, func(a int) int { return int(t.pool[a][i]) })
+	}
+	return out
+}
+
+// variance returns the variance of the scores of the pool.
+func (t *trending) variance() float64 {
+	sum, square, n := 0.0, 0.0, float64(trendPool)
+	for _, x := range t.poolScores() {
+		sum, square = sum+x/n, square+x*x/n
+	}
+	return square - sum*sum
+}
+
+// second chooses tables of two columns, releases the sums of residuals in their cells and in those
+// of each column, and fits the weights again.
+func (t *trending) second(first observed) error {
+	clip := residualsClip * t.Scale
+	tables, n := slices.Clone(t.early), len(t.early)
+	counts := 0
+	for i, a := range t.early {
+		for _, b := range t.early[i+1:] {
+			table := []int{a[0], b[0]}
+			if t.sides(a[0]) && t.sides(b[0]) && counts < mostTrendCounts/2 {
+				tables, counts = append(tables, table), counts+tableCells(t.domain, table)
+			}
+		}
+	}
+	firsts := make([]int, len(tables)+1)
+	for k, table := range tables {
+		firsts[k+1] = firsts[k] + tableCells(t.domain, table)
+	}
+	var sum *mechanism.FixedSum
+	read := func() (err error) {
+		if sum == nil {
+			sum, err = t.read(purposeResiduals, tables, clip)
+		}
+		return err
+	}
+	noise := t.trendNoise(t.noise, residualsPart)
+	std := t.sumStd(noise, n) / math.Sqrt(1-pairValuesPart)
+	pairStd := t.sumStd(noise, trendPairs) / math.Sqrt(pairValuesPart)
+	if err := t.choosePairs(tables, firsts, n, pairStd, read, &sum); err != nil {
+		return err
+	}
+	sizes := []int{firsts[n]}
+	for _, k := range t.pairs {
+		if k < n || k >= len(tables) {
+			return malformed("chosen pairs that the plan does not have")
+		}
+		sizes = append(sizes, firsts[k+1]-firsts[k])
+	}
+	out, err := t.run.Once(purposeResiduals, sizes, func() (float64, []mechanism.Part, error) {
+		if err := read(); err != nil {
+			return 0, nil, err
+		}
+		parts := []mechanism.Part{{Sum: sum.Slice(0, firsts[n]), Std: std}}
+		for _, k := range t.pairs {
+			parts = append(parts, mechanism.Part{Sum: sum.Slice(firsts[k], firsts[k+1]), Std: pairStd})
+		}
+		return 1 / noise, parts, nil
+	})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposeResiduals, 1, 1)
+	var o observed
+	wider := t.run.Wider(purposeResiduals) * clip
+	for k, list := range out {
+		s := wider * std
+		if k > 0 {
+			s = wider * pairStd
+			t.Tables = append(t.Tables[:n+k-1:n+k-1], tables[t.pairs[k-1]])
+		}
+		for _, x := range list {
+			o.sums, o.variance = append(o.sums, x*clip), append(o.variance, s*s)
+		}
+	}
+	t.fitTo([]observed{first, o})
+	return nil
+}
+
+// sides reports whether a column may be in a table of two columns: whether it has few levels, or is
+// a number, whose groups may be merged with their neighbours.
+func (t *trending) sides(a int) bool {
+	return t.domain[a] > 1 && (t.domain[a] <= mostPairSide || t.attributes[a].Ordered() > 0)
+}
+
+// choosePairs chooses tables with large sums of residuals. A choice without tables is taken without
+// a draw.
+func (t *trending) choosePairs(tables [][]int, firsts []int, n int, std float64, read func() error,
+	sum **mechanism.FixedSum) error {
+	a := t.run.Allowance(purposePairs)
+	for a.Remaining() > 0 {
+		if err := read(); err != nil {
+			return err
+		}
+		grant, err := a.Next()
+		if err != nil {
+			return err
+		}
+		var list []mechanism.Guess
+		var which []int
+		for k := n; k < len(tables); k++ {
+			if slices.Contains(t.pairs, k) {
+				continue
+			}
+			cells := firsts[k+1] - firsts[k]
+			list, which = append(list, mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
+				Answers: make([]float64, cells), Weight: 1,
+				Handicap: marginal.ExpectedNoise(cells, std) / float64(t.change())}), append(which, k)
+		}
+		if len(list) == 0 {
+			continue
+		}
+		k, err := grant.Worst(list, t.change())
+		if err != nil {
+			return err
+		}
+		t.pairs = append(t.pairs, which[k])
+		t.run.Report(purposePairs, trendPairs-a.Remaining(), trendPairs)
+	}
+	return nil
+}
+
+// third releases the spread of residuals in each range of scores.
+func (t *trending) third(rng *rand.Rand) error {
+	pool := t.poolScores()
+	sorted := slices.Sorted(slices.Values(pool))
+	for k := 1; k < trendRanges; k++ {
+		t.Edges = append(t.Edges, sorted[k*len(sorted)/trendRanges])
+	}
+	noise := t.trendNoise(t.noise, spreadPart)
+	out, err := t.run.Once(purposeSpread, []int{trendRanges * trendResiduals},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := t.read(purposeSpread, nil, 1)
+			std := noise * mechanism.HistogramSensitivity(t.Budget.Relation)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposeSpread, 1, 1)
+	for k := range trendRanges {
+		counts := out[0][k*trendResiduals : (k+1)*trendResiduals]
+		total := 0.0
+		for _, x := range counts {
+			total += x
+		}
+		t.Spread = append(t.Spread, marginal.Simplex(counts, max(total, 1)))
+	}
+	draw := t.drawer()
+	for i, score := range pool {
+		pool[i] = draw.scoreOf(score, rng)
+	}
+	slices.Sort(pool)
+	for k := range trendRanks {
+		t.Ranks = append(t.Ranks, pool[k*(len(pool)-1)/(trendRanks-1)])
+	}
+	return nil
+}
