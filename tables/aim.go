@@ -142,7 +142,7 @@ func (c AIM) method() (m method, err error) {
 	if m.trendPart > 0 {
 		c.ClassPart = 0
 	}
-	m.strategy = worstFitted{c.ClassPart, known}
+	m.strategy = worstFitted{classPart: c.ClassPart, known: known}
 	return m, nil
 }
 
@@ -171,12 +171,18 @@ func (m method) firstLevel() int {
 type worstFitted struct {
 	classPart float64 // fraction of the units for tables of each column with the class
 	known     int     // number of attributes that are known before a row is drawn
+	trend     *trend  // has the tables of its target; nil for none
 }
 
 func (worstFitted) name() string { return nameAIM }
 
-// measures excludes the tables of single columns that are known.
+// measures excludes the tables of single columns that are known, and tables of a trend's target
+// without a column that is drawn after it.
 func (s worstFitted) measures(c candidate) bool {
+	if t := s.trend; t != nil && slices.Contains(c.attributes, t.Target) &&
+		!slices.ContainsFunc(t.Late, func(a int) bool { return slices.Contains(c.attributes, a) }) {
+		return false
+	}
 	return c.attributes[len(c.attributes)-1] >= s.known
 }
 

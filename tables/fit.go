@@ -31,6 +31,12 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		cellsOf: map[int][]int32{}}
 	f.covers = newCovers(domain, groups, f.list)
 	f.model = f.independent()
+	var t *trending
+	if w.trendPart > 0 {
+		if t, err = f.beginTrend(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
 			return nil, err
@@ -40,13 +46,14 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
-	t := newModel(w.Schema, w.Fine, groups, f.model)
-	if w.trendPart > 0 {
-		if t.trend, err = f.trendOf(ctx, r); err != nil {
+	m := newModel(w.Schema, w.Fine, groups, f.model)
+	if t != nil {
+		if err := t.end(); err != nil {
 			return nil, err
 		}
+		m.trend = t.trend
 	}
-	return t.divided(division, weights)
+	return m.divided(division, weights)
 }
 
 // within releases the counts within frequent cells of numbers. It returns the divided cells and the

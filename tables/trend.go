@@ -21,7 +21,6 @@ type trend struct {
 	Edges   []float64   `json:"edges"`   // between the ranges of row scores; ascending
 	Scale   float64     `json:"scale"`   // standard deviation of residuals
 	Spread  [][]float64 `json:"spread"`  // fractions of residuals in each range of row scores
-	Ranks   []float64   `json:"ranks"`   // quantiles of drawn scores, at equal distances
 }
 
 const (
@@ -31,7 +30,6 @@ const (
 	trendRanges      = 8    // of row scores
 	trendResiduals   = 24   // intervals of residuals
 	trendReach       = 4.0  // largest residual, in standard deviations
-	trendRanks       = 129
 	mostScore        = 3.0
 )
 
@@ -146,15 +144,14 @@ func (t *trend) valid(attributes []marginal.Attribute, d graphical.Domain, whole
 		return false
 	}
 	if !whole {
-		return t.Spread == nil && t.Ranks == nil
+		return t.Spread == nil
 	}
 	for _, p := range t.Spread {
 		if len(p) != trendResiduals || !within(p, 0, 1) || !(slices.Max(p) > 0) {
 			return false
 		}
 	}
-	return len(t.Spread) == len(t.Edges)+1 && len(t.Ranks) == trendRanks &&
-		within(t.Ranks, -largest, largest) && slices.IsSorted(t.Ranks)
+	return len(t.Spread) == len(t.Edges)+1
 }
 
 // within reports whether all numbers are from lo to hi, and none is NaN.

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sort"
@@ -31,16 +32,6 @@ func (d trendDrawer) scoreOf(score float64, rng *rand.Rand) float64 {
 	return score + (float64(k)+rng.Float64())*d.width() - trendReach*d.Scale
 }
 
-// rank returns the fraction of drawn scores below a score.
-func (d trendDrawer) rank(score float64) float64 {
-	k := sort.SearchFloat64s(d.Ranks, score)
-	if k == 0 || k == len(d.Ranks) {
-		return float64(min(k, 1))
-	}
-	lo, hi := d.Ranks[k-1], d.Ranks[k]
-	return (float64(k-1) + (score-lo)/(hi-lo)) / float64(len(d.Ranks)-1)
-}
-
 // redraw replaces the target's value and the late columns of rows that a graphical model drew. It
 // is not safe for concurrent use.
 type redraw struct {
@@ -59,8 +50,8 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 	d := &redraw{trendDrawer: t.drawer(), domain: m.Domain, group: g.Group, ordered: a.Ordered(),
 		groups: make([]uint16, len(m.Domain))}
 	total := 0.0
-	for _, p := range g.Part[:d.ordered] {
-		total += max(p, 0)
+	for _, p := range targetFractions(m, t.Target, g)[:d.ordered] {
+		total += p
 		d.below = append(d.below, total)
 	}
 	if len(t.Late) > 0 {
@@ -76,13 +67,30 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 	return d
 }
 
+// targetFractions returns the fraction of rows with each code of an attribute: by the model for its
+// groups, which know the sums of counts, and by the first release within each group.
+func targetFractions(m *graphical.Model, target int, g marginal.Grouping) []float64 {
+	groups, sums := m.Marginal([]int{target}), make([]float64, g.Size)
+	for code, p := range g.Part {
+		sums[g.Group[code]] += p
+	}
+	out := make([]float64, len(g.Part))
+	for code, p := range g.Part {
+		if k := g.Group[code]; sums[k] > 0 {
+			out[code] = groups[k] * p / sums[k]
+		}
+	}
+	return out
+}
+
 // next returns the target's code and the groups of a row, given those of a drawn row. A missing
 // number stays missing, with the code -1.
 func (d *redraw) next(group func(a int) int, rng *rand.Rand) (code int, _ func(a int) int) {
 	if d.ordered < len(d.group) && group(d.Target) == int(d.group[len(d.group)-1]) {
 		return -1, group
 	}
-	u := d.rank(d.scoreOf(d.score(d.domain, group), rng)) * d.below[d.ordered-1]
+	score := d.scoreOf(d.score(d.domain, group), rng)
+	u := 0.5 * math.Erfc(-score/math.Sqrt2) * d.below[d.ordered-1]
 	code = min(sort.SearchFloat64s(d.below, u), d.ordered-1)
 	if d.completer == nil {
 		return code, group

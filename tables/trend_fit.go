@@ -34,7 +34,7 @@ const (
 	residualsClip  = 1.4 // in standard deviations of residuals
 	leastScale     = 0.1
 	lateColumn     = 0.65 // part of the scores' variance
-	lateOthers     = 0.6
+	lateOthers     = 0.5
 )
 
 // trendStages returns the stages of the trend.
@@ -141,38 +141,43 @@ func (m method) trendCounter(state []byte) mechanism.Counter {
 type trending struct {
 	*fitting
 	*trend
-	ctx    context.Context
-	run    *synth.Run
-	pool   [][]uint16 // groups of rows drawn from the model
-	early  [][]int    // the tables of single columns that the score has
-	scale  float64    // variance of the scores
-	weight float64    // records for each row of the pool
+	ctx      context.Context
+	run      *synth.Run
+	variance float64    // of the scores
+	first    observed   // sums of scores in the early tables
+	early    [][]int    // the tables of single columns before the target
+	pool     [][]uint16 // groups of rows drawn from the model
+	weight   float64    // records for each row of the pool
 }
 
-// trendOf fits the trend.
-func (f *fitting) trendOf(ctx context.Context, r *synth.Run) (*trend, error) {
+// beginTrend releases the sums of scores, before other tables are chosen.
+func (f *fitting) beginTrend(ctx context.Context, r *synth.Run) (*trending, error) {
 	target := f.target()
-	part := f.groups[target].Part
-	rng := rand.New(rand.NewPCG(f.Seed, 0x7472656e64))
-	t := &trending{fitting: f, ctx: ctx, run: r, pool: f.model.Drawer().Draw(rng, trendPool),
-		weight: f.total / trendPool,
-		trend:  &trend{Target: target, Scale: mostScore, Scores: scores(f.attributes[target], part)}}
+	part := targetFractions(f.model, target, f.groups[target])
+	t := &trending{fitting: f, ctx: ctx, run: r,
+		trend: &trend{Target: target, Scale: mostScore, Scores: scores(f.attributes[target], part)}}
 	mean, square := 0.0, 0.0
 	for code, z := range t.Scores {
 		mean, square = mean+z*part[code], square+z*z*part[code]
 	}
-	t.scale = max(square-mean*mean, leastScale)
-	first, err := t.first()
-	if err != nil {
-		return nil, err
+	t.variance = max(square-mean*mean, leastScale)
+	if s, ok := f.strategy.(worstFitted); ok {
+		s.trend = t.trend
+		f.strategy = s
 	}
-	if err := t.second(first); err != nil {
-		return nil, err
+	return t, t.releaseScores()
+}
+
+// end fits the weights by rows of the fitted model, and releases residuals and their spread.
+func (t *trending) end() error {
+	rng := rand.New(rand.NewPCG(t.Seed, 0x7472656e64))
+	t.pool, t.weight = t.model.Drawer().Draw(rng, trendPool), t.total/trendPool
+	t.Tables = t.early
+	t.fitTo(t.first)
+	if err := t.releaseResiduals(); err != nil {
+		return err
 	}
-	if err := t.third(rng); err != nil {
-		return nil, err
-	}
-	return t.trend, nil
+	return t.releaseSpread()
 }
 
 // read returns the sums of a pass.
@@ -196,9 +201,9 @@ func (t *trending) sumStd(noise float64, n int) float64 {
 		(1 + 0x1p-40)
 }
 
-// first releases the sums of scores in the cells of each column, decides which columns are drawn
-// after the target, and fits the weights.
-func (t *trending) first() (observed, error) {
+// releaseScores releases the sums of scores in the cells of each column, and decides which columns
+// are drawn after the target.
+func (t *trending) releaseScores() error {
 	var all [][]int
 	for a := range t.domain {
 		if a != t.Target {
@@ -213,55 +218,43 @@ func (t *trending) first() (observed, error) {
 			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
 		})
 	if err != nil {
-		return observed{}, err
+		return err
 	}
 	t.run.Report(purposeScores, 1, 1)
 	std *= t.run.Wider(purposeScores) * scoresClip
-	for k := range out[0] {
-		out[0][k] *= scoresClip
-	}
-	late := t.explains(all, out[0], std)
-	for _, without := range [][]int{late, nil} {
-		var o observed
-		t.Tables, t.Late, t.early, t.Weights = nil, without, nil, nil
-		from := 0
-		for _, table := range all {
-			cells := t.domain[table[0]]
-			if !slices.Contains(without, table[0]) {
-				t.early = append(t.early, table)
-				o.sums = append(o.sums, out[0][from:from+cells]...)
-				o.variance = append(o.variance, slices.Repeat([]float64{std * std}, cells)...)
-			}
-			from += cells
-		}
-		t.Tables = t.early
-		t.fitTo([]observed{o})
-		if len(without) == 0 || t.scale-t.variance() < (1-lateOthers)*t.scale {
-			return o, nil
-		}
-	}
-	panic("unreachable")
-}
-
-// explains returns the columns that alone explain most of the target's scores.
-func (t *trending) explains(all [][]int, sums []float64, std float64) (late []int) {
-	g := gram(t.domain, all, t.pool, t.weight)
-	from := 0
+	others, sums := 0.0, out[0]
 	for _, table := range all {
-		explained := 0.0
-		for k := from; k < from+t.domain[table[0]]; k++ {
-			explained += (sums[k]*sums[k] - std*std) / max(g.At(k, k), std/scoresClip)
+		a, explained := table[0], 0.0
+		for k, n := range t.columns[a].Values {
+			s := sums[k] * scoresClip
+			explained += (s*s - std*std) / max(n, std/scoresClip) / (t.variance * t.total)
 		}
-		if explained > lateColumn*t.scale*t.total {
-			late = append(late, table[0])
+		if sums = sums[t.domain[a]:]; explained > lateColumn {
+			t.Late = append(t.Late, a)
+		} else {
+			others += max(explained, 0)
 		}
-		from += t.domain[table[0]]
 	}
-	return late
+	if others < lateOthers {
+		t.Late = nil
+	}
+	sums = out[0]
+	for _, table := range all {
+		n := t.domain[table[0]]
+		if !slices.Contains(t.Late, table[0]) {
+			t.early = append(t.early, table)
+			for _, x := range sums[:n] {
+				t.first.sums = append(t.first.sums, x*scoresClip)
+				t.first.variance = append(t.first.variance, std*std)
+			}
+		}
+		sums = sums[n:]
+	}
+	return nil
 }
 
 // fitTo fits the weights of the tables to releases.
-func (t *trending) fitTo(list []observed) {
+func (t *trending) fitTo(list ...observed) {
 	g := gram(t.domain, t.Tables, t.pool, t.weight)
 	last := &list[len(list)-1]
 	if t.Weights != nil { // the last release is of residuals
@@ -285,7 +278,11 @@ func (t *trending) fitTo(list []observed) {
 		from += cells
 	}
 	t.Weights = solve(g, list, priors)
-	t.Scale = math.Sqrt(max(t.scale-t.variance(), leastScale*leastScale))
+	sum, square, n := 0.0, 0.0, float64(trendPool)
+	for _, x := range t.poolScores() {
+		sum, square = sum+x/n, square+x*x/n
+	}
+	t.Scale = math.Sqrt(max(t.variance-square+sum*sum, leastScale*leastScale))
 }
 
 // poolScores returns the scores of the rows of the pool.
@@ -297,18 +294,9 @@ func (t *trending) poolScores() []float64 {
 	return out
 }
 
-// variance returns the variance of the scores of the pool.
-func (t *trending) variance() float64 {
-	sum, square, n := 0.0, 0.0, float64(trendPool)
-	for _, x := range t.poolScores() {
-		sum, square = sum+x/n, square+x*x/n
-	}
-	return square - sum*sum
-}
-
-// second chooses tables of two columns, releases the sums of residuals in their cells and in those
+// releaseResiduals chooses tables of two columns, releases the sums of residuals in their cells and in those
 // of each column, and fits the weights again.
-func (t *trending) second(first observed) error {
+func (t *trending) releaseResiduals() error {
 	clip := residualsClip * t.Scale
 	tables, n := slices.Clone(t.early), len(t.early)
 	counts := 0
@@ -370,7 +358,7 @@ func (t *trending) second(first observed) error {
 			o.sums, o.variance = append(o.sums, x*clip), append(o.variance, s*s)
 		}
 	}
-	t.fitTo([]observed{first, o})
+	t.fitTo(t.first, o)
 	return nil
 }
 
@@ -417,8 +405,8 @@ func (t *trending) choosePairs(tables [][]int, firsts []int, n int, std float64,
 	return nil
 }
 
-// third releases the spread of residuals in each range of scores.
-func (t *trending) third(rng *rand.Rand) error {
+// releaseSpread releases the spread of residuals in each range of scores.
+func (t *trending) releaseSpread() error {
 	pool := t.poolScores()
 	sorted := slices.Sorted(slices.Values(pool))
 	for k := 1; k < trendRanges; k++ {
@@ -442,14 +430,6 @@ func (t *trending) third(rng *rand.Rand) error {
 			total += x
 		}
 		t.Spread = append(t.Spread, marginal.Simplex(counts, max(total, 1)))
-	}
-	draw := t.drawer()
-	for i, score := range pool {
-		pool[i] = draw.scoreOf(score, rng)
-	}
-	slices.Sort(pool)
-	for k := range trendRanks {
-		t.Ranks = append(t.Ranks, pool[k*(len(pool)-1)/(trendRanks-1)])
 	}
 	return nil
 }
