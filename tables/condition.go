@@ -24,7 +24,6 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 		return t, nil, 1
 	}
 	out := *t
-	t.untrended(&out, conditions, joint)
 	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
 	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
 	probability := 1.0
@@ -34,6 +33,9 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 			continue
 		}
 		met = append(met, c.Met...)
+		if out.lateIn(c.Column) {
+			out.trend = nil
+		}
 		p := out.condition(t.attributeOf(c.Column), c)
 		if probability *= p; probability == 0 {
 			break
@@ -89,6 +91,10 @@ func (t *model) condition(j int, c records.Condition) float64 {
 		t.spans[j] = c.Spans
 	}
 	weights := make([]float64, g.Size)
+	own := t.trend != nil && j == t.trend.Target
+	if own {
+		t.target = make([]float64, a.Codes)
+	}
 	t.choices[j] = slices.Clone(t.choices[j])
 	for group, codes := range t.codes[j] {
 		parts, all, some := make([]float64, len(codes)), 0.0, 0.0
@@ -96,7 +102,10 @@ func (t *model) condition(j int, c records.Condition) float64 {
 		for k, code := range codes {
 			part := t.choices[j][group][k] - below // a Choice holds cumulative sums
 			below = t.choices[j][group][k]
-			parts[k] = part * t.allowed(j, code, c)
+			allowed := t.allowed(j, code, c)
+			if parts[k] = part * allowed; own {
+				t.target[code] = allowed
+			}
 			all, some = all+part, some+parts[k]
 		}
 		if some > 0 {
@@ -104,8 +113,10 @@ func (t *model) condition(j int, c records.Condition) float64 {
 			t.choices[j][group] = network.NewChoice(parts)
 		}
 	}
-	var p float64
-	t.model, p = t.model.Weighted([]int{j}, weights)
+	next, p := t.model.Weighted([]int{j}, weights)
+	if !own { // the trend draws a target that meets the condition, given the row
+		t.model = next
+	}
 	return p
 }
 

@@ -31,6 +31,9 @@ type combined struct {
 func (t *model) combine(c records.JointCondition) (probability float64, done bool) {
 	order := make([]int, len(c.Columns))
 	at := make([]int, len(c.Columns))
+	if t.lateIn(c.Columns...) {
+		t.trend = nil
+	}
 	for k, column := range c.Columns {
 		order[k], at[k] = k, t.attributeOf(column)
 	}
@@ -39,7 +42,7 @@ func (t *model) combine(c records.JointCondition) (probability float64, done boo
 	for _, k := range order {
 		a := at[k]
 		j.attributes = append(j.attributes, a)
-		if t.attributes[a].Cells > 0 {
+		if t.attributes[a].Cells > 0 || t.trend != nil && a == t.trend.Target {
 			return 1, false
 		}
 		bound := slices.ContainsFunc(t.joints, func(o joint) bool {

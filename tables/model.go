@@ -30,6 +30,7 @@ type model struct {
 	joints  []joint                   // conditions on several columns
 	spent   float64                   // cells of the models of all conditions
 	trend   *trend                    // draws the target given the rest of a row; may be nil
+	target  []float64                 // allowed fraction of the values of each of its codes; nil for all
 }
 
 func newModel(s records.Schema, fine int, groups []marginal.Grouping,
@@ -70,24 +71,27 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	var again *redraw
 	if t.trend != nil {
 		g := t.trend.Target
-		again = newRedraw(t.trend, model, t.attributes[g], t.groups[g])
+		again = newRedraw(t.trend, model, t.attributes[g], t.groups[g], t.target)
 	}
-	draw := func(rows *records.Nonzeros) { t.row(pools.next(), again, codes, rows, rng) }
+	draw := func(rows *records.Nonzeros) { t.row(pools.next, again, codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
 	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		return records.DecodeNonzeros(t.schema, next.rows(n))
 	}}, nil
 }
 
-// row adds a row with values of the given groups, some of which again replaces if it is not nil. It
-// uses the memory of codes.
-func (t *model) row(group func(j int) int, again *redraw, codes []int, rows *records.Nonzeros,
-	rng *rand.Rand) {
+// row adds a row with values of drawn groups, some of which again replaces if it is not nil. It uses
+// the memory of codes.
+func (t *model) row(drawn func() (group func(j int) int), again *redraw, codes []int,
+	rows *records.Nonzeros, rng *rand.Rand) {
 	for j := range codes {
 		codes[j] = -1
 	}
-	if again != nil {
-		codes[again.Target], group = again.next(group, rng)
+	var group func(j int) int
+	if again == nil {
+		group = drawn()
+	} else {
+		codes[again.Target], group = again.next(drawn, rng)
 	}
 	for _, j := range t.joints {
 		j.draw(t.model.Domain, group, codes, rng)

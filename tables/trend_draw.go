@@ -9,7 +9,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/internal/network"
-	"github.com/seed7ba64551/privgen/records"
 )
 
 // trendDrawer draws scores of the target.
@@ -37,8 +36,10 @@ func (d trendDrawer) scoreOf(score float64, rng *rand.Rand) float64 {
 type redraw struct {
 	trendDrawer
 	domain    graphical.Domain
-	group     []uint16  // of the target's codes
-	below     []float64 // fraction of records up to each of them
+	group     []uint16       // of the target's codes
+	below     []float64      // fraction of records up to each of them
+	allowed   []float64      // of each code's values, relative to the largest; nil for all
+	any       network.Choice // of an allowed code
 	ordered   int
 	order     []int // of the attributes of completer's rows
 	row       []uint16
@@ -46,13 +47,28 @@ type redraw struct {
 	completer *graphical.Completer
 }
 
-func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Grouping) *redraw {
+// newRedraw returns the redraw of rows of a model. A condition allows a fraction of the values of
+// each of the target's codes; nil means no condition.
+func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Grouping,
+	allowed []float64) *redraw {
 	d := &redraw{trendDrawer: t.drawer(), domain: m.Domain, group: g.Group, ordered: a.Ordered(),
 		groups: make([]uint16, len(m.Domain))}
-	total := 0.0
-	for _, p := range targetFractions(m, t.Target, g)[:d.ordered] {
+	total, parts := 0.0, targetFractions(m, t.Target, g)
+	for _, p := range parts[:d.ordered] {
 		total += p
 		d.below = append(d.below, total)
+	}
+	if allowed != nil {
+		largest, some := slices.Max(allowed), 0.0
+		for code, p := range allowed {
+			d.allowed = append(d.allowed, p/largest)
+			parts[code] *= p
+			some += parts[code]
+		}
+		if !(some > 0) {
+			copy(parts, allowed)
+		}
+		d.any = network.NewChoice(parts)
 	}
 	if len(t.Late) > 0 {
 		for a := range m.Domain {
@@ -83,15 +99,25 @@ func targetFractions(m *graphical.Model, target int, g marginal.Grouping) []floa
 	return out
 }
 
-// next returns the target's code and the groups of a row, given those of a drawn row. A missing
-// number stays missing, with the code -1.
-func (d *redraw) next(group func(a int) int, rng *rand.Rand) (code int, _ func(a int) int) {
-	if d.ordered < len(d.group) && group(d.Target) == int(d.group[len(d.group)-1]) {
-		return -1, group
+// mostTries is the largest number of rows that are drawn for one whose target meets a condition.
+const mostTries = 1 << 12
+
+// next returns the target's code and the groups of a row, given drawn rows. With a condition on the
+// target it draws rows until one meets it; after mostTries, it keeps the row and draws the target
+// without regard to it.
+func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (code int,
+	group func(a int) int) {
+	for try := 1; ; try++ {
+		group = rows()
+		code = d.code(group, rng)
+		if d.allowed == nil || rng.Float64() < d.allowed[code] {
+			break
+		}
+		if try == mostTries {
+			code = d.any.Pick(rng, -1)
+			break
+		}
 	}
-	score := d.scoreOf(d.score(d.domain, group), rng)
-	u := 0.5 * math.Erfc(-score/math.Sqrt2) * d.below[d.ordered-1]
-	code = min(sort.SearchFloat64s(d.below, u), d.ordered-1)
 	if d.completer == nil {
 		return code, group
 	}
@@ -106,6 +132,17 @@ func (d *redraw) next(group func(a int) int, rng *rand.Rand) (code int, _ func(a
 		d.groups[a] = d.row[k]
 	}
 	return code, func(a int) int { return int(d.groups[a]) }
+}
+
+// code draws the target's code given a row. A missing number stays missing.
+func (d *redraw) code(group func(a int) int, rng *rand.Rand) int {
+	last := len(d.group) - 1
+	if d.ordered <= last && group(d.Target) == int(d.group[last]) {
+		return last
+	}
+	score := d.scoreOf(d.score(d.domain, group), rng)
+	u := 0.5 * math.Erfc(-score/math.Sqrt2) * d.below[d.ordered-1]
+	return min(sort.SearchFloat64s(d.below, u), d.ordered-1)
 }
 
 // reordered returns the model with its attributes in another order.
@@ -138,23 +175,10 @@ func reordered(m *graphical.Model, order []int) *graphical.Model {
 	return graphical.NewModel(domain, factors)
 }
 
-// untrended removes the trend from out if a condition is on the target or on a column that is drawn
-// after it. The graphical model alone then draws the rows, since the trend cannot draw the columns
-// before the target given the target.
-func (t *model) untrended(out *model, single []records.Condition, joint []records.JointCondition) {
-	if t.trend == nil {
-		return
-	}
-	var columns []int
-	for _, c := range single {
-		columns = append(columns, c.Column)
-	}
-	for _, c := range joint {
-		columns = append(columns, c.Columns...)
-	}
-	for _, c := range columns {
-		if a := t.attributeOf(c); a == t.trend.Target || slices.Contains(t.trend.Late, a) {
-			out.trend = nil
-		}
-	}
+// lateIn reports whether one of the columns is drawn after the target. Under such a condition the
+// graphical model alone draws the rows.
+func (t *model) lateIn(columns ...int) bool {
+	return t.trend != nil && slices.ContainsFunc(columns, func(c int) bool {
+		return slices.Contains(t.trend.Late, t.attributeOf(c))
+	})
 }

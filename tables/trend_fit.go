@@ -20,7 +20,7 @@ const (
 	purposeResiduals = "target's residuals"
 	purposeSpread    = "spread of residuals"
 
-	mostTrendPart  = 0.45 // of the budget that columns, choices and counts within cells leave
+	mostTrendPart  = 0.25 // of the budget that columns, choices and counts within cells leave
 	leastTrend     = 1000 // smallest signal
 	noTrend        = -1
 	scoresPart     = 0.25 // fractions of the trend's budget
