@@ -30,7 +30,7 @@ type model struct {
 	joints  []joint                   // conditions on several columns
 	spent   float64                   // cells of the models of all conditions
 	trend   *trend                    // draws the target given the rest of a row; may be nil
-	target  []float64                 // allowed fraction of the values of each of its codes; nil for all
+	target  []float64                 // allowed fraction of each of its codes; nil for all
 }
 
 func newModel(s records.Schema, fine int, groups []marginal.Grouping,
@@ -80,8 +80,8 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}}, nil
 }
 
-// row adds a row with values of drawn groups, some of which again replaces if it is not nil. It uses
-// the memory of codes.
+// row adds a row with values of drawn groups, some of which again replaces if it is not nil. It
+// uses the memory of codes.
 func (t *model) row(drawn func() (group func(j int) int), again *redraw, codes []int,
 	rows *records.Nonzeros, rng *rand.Rand) {
 	for j := range codes {

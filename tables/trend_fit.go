@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -95,7 +96,7 @@ const mostTrendCounts = 1 << 20
 // scores. It returns nil for a state of no plan.
 func (m method) trendCounter(state []byte) mechanism.Counter {
 	var s trendState
-	if json.Unmarshal(state, &s) != nil {
+	if param.Decode(state, &s) != nil {
 		return nil
 	}
 	groups, ok := marginal.ReadGroups(m.attributes, s.Groups)
@@ -294,8 +295,8 @@ func (t *trending) poolScores() []float64 {
 	return out
 }
 
-// releaseResiduals chooses tables of two columns, releases the sums of residuals in their cells and in those
-// of each column, and fits the weights again.
+// releaseResiduals chooses tables of two columns, releases the sums of residuals in their cells and
+// in those of each column, and fits the weights again.
 func (t *trending) releaseResiduals() error {
 	clip := residualsClip * t.Scale
 	tables, n := slices.Clone(t.early), len(t.early)
@@ -388,9 +389,10 @@ func (t *trending) choosePairs(tables [][]int, firsts []int, n int, std float64,
 				continue
 			}
 			cells := firsts[k+1] - firsts[k]
-			list, which = append(list, mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
+			which = append(which, k)
+			list = append(list, mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
 				Answers: make([]float64, cells), Weight: 1,
-				Handicap: marginal.ExpectedNoise(cells, std) / float64(t.change())}), append(which, k)
+				Handicap: marginal.ExpectedNoise(cells, std) / float64(t.change())})
 		}
 		if len(list) == 0 {
 			continue

@@ -30,7 +30,7 @@ func targetSchema(t testing.TB) records.Schema {
 	return s
 }
 
-// targetRows returns rows whose target is a sum of terms of the columns a, c, f and h, of which f and
+// targetRows returns rows whose target is a sum of terms of the columns a, c, f and h, of which f
 // h interact, and noise of standard deviation 5. The column twin is close to the target.
 func targetRows(t testing.TB, n int, seed uint64) *records.Frame {
 	t.Helper()
@@ -91,7 +91,8 @@ func r2(f *records.Frame) float64 {
 
 // TestTargetsFollowTheWholeRow checks that a target depends on four columns at once, two of which
 // interact, and that a column close to the target is drawn after it and stays close. In real rows
-// the true mean explains .86 of the target's variance. Ten seeds of the noise have .68 to .75.
+// the true mean explains .845 of the target's variance; ten seeds of the noise have .685 to .803, and
+// distances of 2.7 to 2.9.
 func TestTargetsFollowTheWholeRow(t *testing.T) {
 	plan, _ := targetPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-5})
 	g, err := plan.Fit(privacytest.Seeded(t, t.Context(), 5), targetRows(t, 10_000, 1))
@@ -109,8 +110,8 @@ func TestTargetsFollowTheWholeRow(t *testing.T) {
 		apart += math.Abs(float64(twin)-f.Number(i, 0)) / float64(f.Len())
 	}
 	t.Logf("R² %.3f, mean distance of twins %.2f", r2(f), apart)
-	if r2(f) < 0.6 || apart > 8 {
-		t.Errorf("R² %.3f, want at least .6; mean distance of twins %.2f, want at most 8", r2(f), apart)
+	if r2(f) < 0.6 || apart > 4 {
+		t.Errorf("R² %.3f, want at least .6; mean distance of twins %.2f, want at most 4", r2(f), apart)
 	}
 }
 
@@ -131,7 +132,8 @@ func trendPasses(t *testing.T, m method) map[string][]byte {
 	states := map[string][]byte{}
 	for purpose, s := range map[string]trendState{
 		purposeScores:    {Trend: start, Tables: all, Clip: scoresClip},
-		purposeResiduals: {Trend: &fitted, Tables: append(all[:4:4], []int{1, 2}, []int{3, 4}), Clip: 0.5},
+		purposeResiduals: {Trend: &fitted, Clip: 0.5,
+			Tables: append(all[:4:4], []int{1, 2}, []int{3, 4})},
 		purposeSpread:    {Trend: &fitted, Clip: 1},
 	} {
 		s.Groups = marginal.GroupState(groups)
@@ -144,8 +146,9 @@ func trendPasses(t *testing.T, m method) map[string][]byte {
 	return states
 }
 
-// TestTrendSensitivities compares rows with every other row: the sums of each pass change by at most
-// the sensitivity that the release assumes, and each table's sums by at most what a choice assumes.
+// TestTrendSensitivities compares rows with every other row: the sums of each pass change by at
+// most the sensitivity that the release assumes, and each table's sums by at most what a choice
+// assumes.
 // Both bounds are attained, up to a step of the grid.
 func TestTrendSensitivities(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -208,8 +211,8 @@ func TestTrendStagesArePriced(t *testing.T) {
 	}
 }
 
-// TestNothingButReleasesOfATrendDependsOnARecord replays fits: with the noise of the other data, the
-// generator and its rows are the same, and no state of a pass depends on a record.
+// TestNothingButReleasesOfATrendDependsOnARecord replays fits: with the noise of the other data,
+// the generator and its rows are the same, and no state of a pass depends on a record.
 func TestNothingButReleasesOfATrendDependsOnARecord(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		b := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
