@@ -21,18 +21,18 @@ const (
 	purposeResiduals = "target's residuals"
 	purposeSpread    = "spread of residuals"
 
-	mostTrendPart  = 0.25 // of the budget that columns, choices and counts within cells leave
+	mostTrendPart  = 0.3  // of the budget that columns, choices and counts within cells leave
 	leastTrend     = 1000 // smallest signal
 	noTrend        = -1
-	scoresPart     = 0.25 // fractions of the trend's budget
+	scoresPart     = 0.2 // fractions of the trend's budget
 	pairsPart      = 0.05
-	residualsPart  = 0.45
-	spreadPart     = 0.25
+	residualsPart  = 0.55
+	spreadPart     = 0.2
 	trendPairs     = 2    // chosen tables of two columns
-	pairValuesPart = 0.25 // of residualsPart
+	pairValuesPart = 0.15 // of residualsPart
 	trendPool      = 1 << 15
-	scoresClip     = 2.0
-	residualsClip  = 1.4 // in standard deviations of residuals
+	scoresClip     = 1.5
+	residualsClip  = 1.2 // in standard deviations of residuals
 	leastScale     = 0.1
 	lateColumn     = 0.65 // part of the scores' variance
 	lateOthers     = 0.5
@@ -278,7 +278,13 @@ func (t *trending) fitTo(list ...observed) {
 		priors = append(priors, priorOf(from, cells, ordered, first))
 		from += cells
 	}
-	t.Weights = solve(g, list, priors)
+	// The sums of scores alone would fit variances to the differences between the records and the
+	// model, which the residuals correct.
+	fitted := 0
+	if len(list) > 1 {
+		fitted = priorFitted
+	}
+	t.Weights = solve(g, list, priors, fitted)
 	sum, square, n := 0.0, 0.0, float64(trendPool)
 	for _, x := range t.poolScores() {
 		sum, square = sum+x/n, square+x*x/n

@@ -69,9 +69,9 @@ func gram(d graphical.Domain, tables [][]int, pool [][]uint16, records float64) 
 	return g
 }
 
-// solve returns the mean of the weights given all releases. The variances of the priors are fitted
-// to the releases, by expectation and maximisation.
-func solve(g *mat.SymDense, list []observed, priors []prior) []float64 {
+// solve returns the mean of the weights given all releases. It fits the variances of the priors to
+// the releases the given number of times, by expectation and maximisation.
+func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float64 {
 	n := g.SymmetricDim()
 	precision, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for _, o := range list {
@@ -106,7 +106,7 @@ func solve(g *mat.SymDense, list []observed, priors []prior) []float64 {
 		if !c.Factorize(all) || c.SolveVecTo(&w, right) != nil {
 			return make([]float64, n)
 		}
-		if round == priorFitted {
+		if round == fitted {
 			break
 		}
 		var covariance mat.SymDense

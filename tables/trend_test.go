@@ -31,7 +31,7 @@ func targetSchema(t testing.TB) records.Schema {
 }
 
 // targetRows returns rows whose target is a sum of terms of the columns a, c, f and h, of which f
-// h interact, and noise of standard deviation 5. The column twin is close to the target.
+// and h interact, and noise of standard deviation 5. The column twin is close to the target.
 func targetRows(t testing.TB, n int, seed uint64) *records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0x747264))
@@ -131,10 +131,10 @@ func trendPasses(t *testing.T, m method) map[string][]byte {
 	}
 	states := map[string][]byte{}
 	for purpose, s := range map[string]trendState{
-		purposeScores:    {Trend: start, Tables: all, Clip: scoresClip},
+		purposeScores: {Trend: start, Tables: all, Clip: scoresClip},
 		purposeResiduals: {Trend: &fitted, Clip: 0.5,
 			Tables: append(all[:4:4], []int{1, 2}, []int{3, 4})},
-		purposeSpread:    {Trend: &fitted, Clip: 1},
+		purposeSpread: {Trend: &fitted, Clip: 1},
 	} {
 		s.Groups = marginal.GroupState(groups)
 		state, err := json.Marshal(s)
