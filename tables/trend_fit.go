@@ -36,6 +36,7 @@ const (
 	leastScale     = 0.1
 	lateColumn     = 0.65 // part of the scores' variance
 	lateOthers     = 0.5
+	clearOf        = 2 // standard deviations of the noise
 )
 
 // trendStages returns the stages of the trend.
@@ -421,10 +422,10 @@ func (t *trending) releaseSpread() error {
 		t.Edges = append(t.Edges, sorted[k*len(sorted)/trendRanges])
 	}
 	noise := t.trendNoise(t.noise, spreadPart)
+	std := noise * mechanism.HistogramSensitivity(t.Budget.Relation)
 	out, err := t.run.Once(purposeSpread, []int{trendRanges * trendResiduals},
 		func() (float64, []mechanism.Part, error) {
 			sum, err := t.read(purposeSpread, nil, 1)
-			std := noise * mechanism.HistogramSensitivity(t.Budget.Relation)
 			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
 		})
 	if err != nil {
@@ -433,6 +434,7 @@ func (t *trending) releaseSpread() error {
 	t.run.Report(purposeSpread, 1, 1)
 	for k := range trendRanges {
 		counts := out[0][k*trendResiduals : (k+1)*trendResiduals]
+		trim(counts, clearOf*std*t.run.Wider(purposeSpread))
 		total := 0.0
 		for _, x := range counts {
 			total += x
@@ -440,4 +442,18 @@ func (t *trending) releaseSpread() error {
 		t.Spread = append(t.Spread, marginal.Simplex(counts, max(total, 1)))
 	}
 	return nil
+}
+
+// trim sets the counts at both ends to 0 up to the first that is at least enough. Noise there would
+// be far residuals. It leaves counts that are all smaller.
+func trim(counts []float64, enough float64) {
+	small := func(x float64) bool { return !(x >= enough) }
+	lo := slices.IndexFunc(counts, func(x float64) bool { return !small(x) })
+	if lo < 0 {
+		return
+	}
+	clear(counts[:lo])
+	for k := len(counts) - 1; small(counts[k]); k-- {
+		counts[k] = 0
+	}
 }
