@@ -14,7 +14,7 @@ import (
 // released, or computed from what is released.
 type trend struct {
 	Target  int         `json:"target"`  // attribute
-	Scores  []float64   `json:"scores"`  // of the target's codes
+	Parts   []float64   `json:"parts"`   // fractions of the target's codes
 	Tables  [][]int     `json:"tables"`  // attributes of each table
 	Weights []float64   `json:"weights"` // of the cells of all tables, one table after the other
 	Late    []int       `json:"late"`    // attributes that are drawn after the target; ascending
@@ -31,6 +31,7 @@ const (
 	trendResiduals   = 24   // intervals of residuals
 	trendReach       = 4.0  // largest residual, in standard deviations
 	mostScore        = 3.0
+	leastTotal       = 1e-300
 )
 
 // side returns the group of a value in a table of two columns, of which there are at most
@@ -83,11 +84,11 @@ func scores(a marginal.Attribute, part []float64) []float64 {
 	out := make([]float64, len(part))
 	total, below := 0.0, 0.0
 	for _, p := range part[:a.Ordered()] {
-		total += max(p, 0)
+		total += p
 	}
 	for code, p := range part[:a.Ordered()] {
-		p = max(p, 0) / math.Max(total, math.SmallestNonzeroFloat64)
-		out[code] = min(max(math.Sqrt2*math.Erfinv(2*(below+p/2)-1), -mostScore), mostScore)
+		middle := min((below+p/2)/max(total, leastTotal), 1)
+		out[code] = min(max(math.Sqrt2*math.Erfinv(2*middle-1), -mostScore), mostScore)
 		below += p
 	}
 	return out
@@ -127,8 +128,7 @@ func validTables(d graphical.Domain, list [][]int, without ...int) bool {
 // with them.
 func (t *trend) valid(attributes []marginal.Attribute, d graphical.Domain, whole bool) bool {
 	if t == nil || t.Target < 0 || t.Target >= len(d) || !attributes[t.Target].Target ||
-		len(d) > mostTrendColumns || len(t.Scores) != attributes[t.Target].Codes ||
-		!within(t.Scores, -mostScore, mostScore) {
+		len(d) > mostTrendColumns || len(t.Parts) != attributes[t.Target].Codes || !within(t.Parts, 0, 2) {
 		return false
 	}
 	for k, a := range t.Late {

@@ -53,7 +53,7 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 	allowed []float64) *redraw {
 	d := &redraw{trendDrawer: t.drawer(), domain: m.Domain, group: g.Group, ordered: a.Ordered(),
 		groups: make([]uint16, len(m.Domain))}
-	total, parts := 0.0, targetFractions(m, t.Target, g)
+	total, parts := 0.0, slices.Clone(t.Parts)
 	for _, p := range parts[:d.ordered] {
 		total += p
 		d.below = append(d.below, total)
@@ -83,9 +83,9 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 	return d
 }
 
-// targetFractions returns the fraction of rows with each code of an attribute: by the model for its
+// fractions returns the fraction of rows with each code of an attribute: by the model for its
 // groups, which know the sums of counts, and by the first release within each group.
-func targetFractions(m *graphical.Model, target int, g marginal.Grouping) []float64 {
+func fractions(m *graphical.Model, target int, g marginal.Grouping) []float64 {
 	groups, sums := m.Marginal([]int{target}), make([]float64, g.Size)
 	for code, p := range g.Part {
 		sums[g.Group[code]] += p

@@ -114,6 +114,7 @@ func (m method) trendCounter(state []byte) mechanism.Counter {
 		size = (len(s.Trend.Edges) + 1) * trendResiduals
 	}
 	t, target := s.Trend, m.attributes[s.Trend.Target]
+	scores := scores(target, t.Parts)
 	cells := func(codes [][]uint16, shares, counts []int64) {
 		for i, share := range shares {
 			own := int(codes[t.Target][i])
@@ -122,7 +123,7 @@ func (m method) trendCounter(state []byte) mechanism.Counter {
 			}
 			group := func(a int) int { return int(groups[a].Group[codes[a][i]]) }
 			score := t.score(d, group)
-			residual := t.Scores[own] - score
+			residual := scores[own] - score
 			if len(s.Tables) == 0 {
 				counts[t.rangeOf(score)*trendResiduals+t.interval(residual)] += share
 				continue
@@ -155,12 +156,12 @@ type trending struct {
 // beginTrend releases the sums of scores, before other tables are chosen.
 func (f *fitting) beginTrend(ctx context.Context, r *synth.Run) (*trending, error) {
 	target := f.target()
-	part := targetFractions(f.model, target, f.groups[target])
+	parts := fractions(f.model, target, f.groups[target])
 	t := &trending{fitting: f, ctx: ctx, run: r,
-		trend: &trend{Target: target, Scale: mostScore, Scores: scores(f.attributes[target], part)}}
+		trend: &trend{Target: target, Scale: mostScore, Parts: parts}}
 	mean, square := 0.0, 0.0
-	for code, z := range t.Scores {
-		mean, square = mean+z*part[code], square+z*z*part[code]
+	for code, z := range scores(f.attributes[target], parts) {
+		mean, square = mean+z*parts[code], square+z*z*parts[code]
 	}
 	t.variance = max(square-mean*mean, leastScale)
 	if s, ok := f.strategy.(worstFitted); ok {

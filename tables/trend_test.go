@@ -122,7 +122,7 @@ func trendPasses(t *testing.T, m method) map[string][]byte {
 	groups := someGroups(m.attributes)
 	d := domainOf(groups)
 	all := [][]int{{1}, {2}, {3}, {4}, {5}}
-	start := &trend{Scores: scores(m.attributes[0], groups[0].Part), Scale: 1}
+	start := &trend{Parts: groups[0].Part, Scale: 1}
 	fitted := *start
 	fitted.Tables, fitted.Edges = append(all[:4:4], []int{3, 4}), []float64{-1, 0, 1}
 	fitted.Late = []int{5}
@@ -285,8 +285,8 @@ func TestFilesOfTrends(t *testing.T) {
 	good := *m.trend
 	for name, change := range map[string]func(*trend){
 		"target":   func(t *trend) { t.Target = 1 },
-		"scores":   func(t *trend) { t.Scores = t.Scores[1:] },
-		"score":    func(t *trend) { t.Scores[3] = 1e9 },
+		"parts":    func(t *trend) { t.Parts = t.Parts[1:] },
+		"part":     func(t *trend) { t.Parts[3] = -1 },
 		"table":    func(t *trend) { t.Tables = [][]int{{1}, {2}, {3}, {4}, {4, 3}} },
 		"triple":   func(t *trend) { t.Tables[4] = []int{2, 3, 4} },
 		"unknown":  func(t *trend) { t.Tables[0] = []int{6} },
