@@ -29,41 +29,41 @@ import (
 //
 // Columns of two values also have tables of up to eight columns; see Order.
 //
-// A number to be predicted ([records.Target]) is drawn given the whole row, if there is no class and
-// the records are many compared with the noise. Its score, a normal quantile of its rank, is a sum
-// of weights, one for each value of another column and two tables of two columns, plus a residual.
-// A column that alone explains most of the score, if the other columns explain much of it too, is
-// drawn after the target. A condition on the target is met by rejecting rows, up to 4,096 for each;
-// under one on a column after the target, the graphical model alone draws the rows. Otherwise such a
-// number has the part of a class: its tables have twice the weight, and may have coarse groups of
-// the other columns.
+// A number to be predicted ([records.Target]) is drawn given the whole row, if there is no class
+// and the records are many compared with the noise. Its score, a normal quantile of its rank, is a
+// sum of weights, one for each value of another column and two tables of two columns, plus a
+// residual. A column that alone explains most of the score, if the other columns explain much of it
+// too, is drawn after the target. A condition on the target is met by rejecting rows, up to 4,096
+// for each; under one on a column after the target, the graphical model alone draws the rows.
+// Otherwise such a number has the part of a class: its tables have twice the weight, and may have
+// coarse groups of the other columns.
 //
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
 // each column and the class; see ClassPart. It measures the coarse table if there is one.
 //
-// Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release
-// of counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian
-// releases of the same noise. The first release decides which cells the second one divides into
-// parts, and a record is in at most one part in each column. An exponential mechanism chooses
-// among tables by their distances from public numbers. A distance changes by at most 1 if a
-// record is added or removed, and by at most 2 if a record is replaced. The mechanism uses this
-// bound as the sensitivity. Each later Gaussian release is of one table, in which a record has
-// one cell. The choice of tables and the number of releases of each depend on earlier releases
-// only. Rows of persons count with their weights. For a number to be predicted there are three
-// further Gaussian releases and two exponential mechanisms: of the sums of its scores in each value
-// of each other column, then of the sums of residuals there and in two chosen tables, and of the
-// counts of residuals. Scores and residuals are clipped to a bound that is public or released, so a
-// record changes one sum of each table by at most the bound, or by twice the bound if it is replaced.
+// Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release of
+// counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian releases
+// of the same noise. The first release decides which cells the second one divides into parts, and a
+// record is in at most one part in each column. An exponential mechanism chooses among tables by
+// their distances from public numbers. A distance changes by at most 1 if a record is added or
+// removed, and by at most 2 if a record is replaced. The mechanism uses this bound as the
+// sensitivity. Each later Gaussian release is of one table, in which a record has one cell. The
+// choice of tables and the number of releases of each depend on earlier releases only. Rows of
+// persons count with their weights. For a number to be predicted there are three further Gaussian
+// releases and two exponential mechanisms: of the sums of its scores in each value of each other
+// column, then of the sums of residuals there and in two chosen tables, and of the counts of
+// residuals. Scores and residuals are clipped to a bound that is public or released, so a record
+// changes one sum of each table by at most the bound, or by twice the bound if it is replaced.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in
-// eight ways. Values are grouped by released counts. Frequent single values within a cell of
-// numbers are counted. A table with the class can also be chosen with coarse groups: its few
-// cells have larger counts, which can exceed the noise. A measurement is made of equal releases,
-// so the composed events are fixed in advance. Distances are computed from rows drawn from the
-// model instead of from its exact tables. Tables with the class can be measured without a
-// choice. Flags have tables of more columns. A number to be predicted is drawn given the whole row.
+// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in eight
+// ways. Values are grouped by released counts. Frequent single values within a cell of numbers are
+// counted. A table with the class can also be chosen with coarse groups: its few cells have larger
+// counts, which can exceed the noise. A measurement is made of equal releases, so the composed
+// events are fixed in advance. Distances are computed from rows drawn from the model instead of
+// from its exact tables. Tables with the class can be measured without a choice. Flags have tables
+// of more columns. A number to be predicted is drawn given the whole row.
 type AIM struct {
 	Common
 	// Rounds is the number of choices. 0 means ten per column, but at most the larger of 150 and

@@ -91,8 +91,8 @@ func r2(f *records.Frame) float64 {
 
 // TestTargetsFollowTheWholeRow checks that a target depends on four columns at once, two of which
 // interact, and that a column close to the target is drawn after it and stays close. In real rows
-// the true mean explains .845 of the target's variance; ten seeds of the noise have .685 to .803, and
-// distances of 2.7 to 2.9.
+// the true mean explains .845 of the target's variance; ten seeds of the noise have .685 to .803,
+// and distances of 2.7 to 2.9.
 func TestTargetsFollowTheWholeRow(t *testing.T) {
 	plan, _ := targetPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-5})
 	g, err := plan.Fit(privacytest.Seeded(t, t.Context(), 5), targetRows(t, 10_000, 1))
