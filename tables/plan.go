@@ -62,7 +62,7 @@ func (w work) Passes() []string {
 		list = append(list, purposeTables)
 	}
 	if w.trendPart > 0 {
-		list = append(list, purposeScores, purposeResiduals, purposeSpread)
+		list = append(list, trendPasses...)
 	}
 	return list
 }
@@ -84,8 +84,7 @@ func (w work) Partial(p synth.Pass, _ device.Backend) (*mechanism.Partial, error
 		if groups, ok := marginal.ReadPassState(w.attributes, p.State, w.coarse); ok {
 			c = w.counter(groups)
 		}
-	case w.trendPart > 0 && slices.Contains([]string{purposeScores, purposeResiduals, purposeSpread},
-		p.Purpose):
+	case w.trendPart > 0 && slices.Contains(trendPasses, p.Purpose):
 		c = w.trendCounter(p.State)
 	}
 	if c == nil {

@@ -19,25 +19,28 @@ const (
 	purposeScores    = "target's scores"
 	purposePairs     = "choices of pairs"
 	purposeResiduals = "target's residuals"
+	purposePairSums  = "pairs' residuals"
 	purposeSpread    = "spread of residuals"
 
-	mostTrendPart  = 0.3  // of the budget that columns, choices and counts within cells leave
-	leastTrend     = 1000 // smallest signal
-	noTrend        = -1
-	scoresPart     = 0.2 // fractions of the trend's budget
-	pairsPart      = 0.05
-	residualsPart  = 0.55
-	spreadPart     = 0.2
-	trendPairs     = 2    // chosen tables of two columns
-	pairValuesPart = 0.15 // of residualsPart
-	trendPool      = 1 << 15
-	scoresClip     = 1.5
-	residualsClip  = 1.2 // in standard deviations of residuals
-	leastScale     = 0.1
-	lateColumn     = 0.65 // part of the scores' variance
-	lateOthers     = 0.5
-	clearOf        = 2 // standard deviations of the noise
+	mostTrendPart = 0.3  // of the budget that columns, choices and counts within cells leave
+	leastTrend    = 1000 // smallest signal
+	noTrend       = -1
+	scoresPart    = 0.2 // fractions of the trend's budget
+	pairsPart     = 0.05
+	residualsPart = 0.45
+	spreadPart    = 0.2
+	trendPairs    = 2 // chosen tables of two columns
+	pairSumsPart  = 0.1
+	trendPool     = 1 << 15
+	scoresClip    = 1.5
+	residualsClip = 1.2 // in standard deviations of residuals
+	leastScale    = 0.1
+	lateColumn    = 0.65 // part of the scores' variance
+	lateOthers    = 0.5
+	clearOf       = 2 // standard deviations of the noise
 )
+
+var trendPasses = []string{purposeScores, purposeResiduals, purposePairSums, purposeSpread}
 
 // trendStages returns the stages of the trend.
 func (m method) trendStages(noise float64) []synth.Stage {
@@ -46,8 +49,9 @@ func (m method) trendStages(noise float64) []synth.Stage {
 	}
 	return []synth.Stage{
 		gaussianStage(purposeScores, m.trendNoise(noise, scoresPart), 1),
-		choiceStage(purposePairs, m.pairEpsilon(noise), trendPairs),
 		gaussianStage(purposeResiduals, m.trendNoise(noise, residualsPart), 1),
+		choiceStage(purposePairs, m.pairEpsilon(noise), trendPairs),
+		gaussianStage(purposePairSums, m.trendNoise(noise, pairSumsPart), 1),
 		gaussianStage(purposeSpread, m.trendNoise(noise, spreadPart), 1)}
 }
 
@@ -266,7 +270,7 @@ func (t *trending) fitTo(list ...observed) {
 		copy(w.RawVector().Data, t.Weights)
 		old.MulVec(g, w)
 		for k := range last.sums {
-			last.sums[k] += old.AtVec(k)
+			last.sums[k] += old.AtVec(last.from + k)
 		}
 	}
 	var priors []prior
@@ -303,71 +307,83 @@ func (t *trending) poolScores() []float64 {
 	return out
 }
 
-// releaseResiduals chooses tables of two columns, releases the sums of residuals in their cells and
-// in those of each column, and fits the weights again.
+// releaseResiduals releases the sums of residuals in the cells of each column and fits the weights
+// again. It does the same for two chosen tables of two columns.
 func (t *trending) releaseResiduals() error {
-	clip := residualsClip * t.Scale
-	tables, n := slices.Clone(t.early), len(t.early)
-	counts := 0
-	for i, a := range t.early {
-		for _, b := range t.early[i+1:] {
-			table := []int{a[0], b[0]}
-			if t.sides(a[0]) && t.sides(b[0]) && counts < mostTrendCounts/2 {
-				tables, counts = append(tables, table), counts+tableCells(t.domain, table)
-			}
-		}
-	}
-	firsts := make([]int, len(tables)+1)
-	for k, table := range tables {
-		firsts[k+1] = firsts[k] + tableCells(t.domain, table)
-	}
-	var sum *mechanism.FixedSum
-	read := func() (err error) {
-		if sum == nil {
-			sum, err = t.read(purposeResiduals, tables, clip)
-		}
-		return err
-	}
 	noise := t.trendNoise(t.noise, residualsPart)
-	std := t.sumStd(noise, n) / math.Sqrt(1-pairValuesPart)
-	pairStd := t.sumStd(noise, trendPairs) / math.Sqrt(pairValuesPart)
-	if err := t.choosePairs(tables, firsts, n, pairStd, read, &sum); err != nil {
-		return err
-	}
-	sizes := []int{firsts[n]}
-	for _, k := range t.pairs {
-		if k < n || k >= len(tables) {
-			return malformed("chosen pairs that the plan does not have")
-		}
-		sizes = append(sizes, firsts[k+1]-firsts[k])
-	}
-	out, err := t.run.Once(purposeResiduals, sizes, func() (float64, []mechanism.Part, error) {
-		if err := read(); err != nil {
-			return 0, nil, err
-		}
-		parts := []mechanism.Part{{Sum: sum.Slice(0, firsts[n]), Std: std}}
-		for _, k := range t.pairs {
-			parts = append(parts, mechanism.Part{Sum: sum.Slice(firsts[k], firsts[k+1]), Std: pairStd})
-		}
-		return 1 / noise, parts, nil
-	})
+	clip, std := residualsClip*t.Scale, t.sumStd(noise, len(t.early))
+	out, err := t.run.Once(purposeResiduals, []int{tablesCells(t.domain, t.early)},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := t.read(purposeResiduals, t.early, clip)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
 	if err != nil {
 		return err
 	}
 	t.run.Report(purposeResiduals, 1, 1)
-	var o observed
-	wider := t.run.Wider(purposeResiduals) * clip
-	for k, list := range out {
-		s := wider * std
-		if k > 0 {
-			s = wider * pairStd
-			t.Tables = append(t.Tables[:n+k-1:n+k-1], tables[t.pairs[k-1]])
-		}
-		for _, x := range list {
-			o.sums, o.variance = append(o.sums, x*clip), append(o.variance, s*s)
+	second := observed{}
+	second.add(clip, std*t.run.Wider(purposeResiduals), out...)
+	t.fitTo(t.first, second)
+	return t.releasePairs(second)
+}
+
+// add adds released sums, which are multiples of a bound.
+func (o *observed) add(bound, std float64, list ...[]float64) {
+	for _, x := range slices.Concat(list...) {
+		o.sums, o.variance = append(o.sums, x*bound), append(o.variance, bound*bound*std*std)
+	}
+}
+
+func (t *trending) releasePairs(second observed) error {
+	var tables [][]int
+	firsts := []int{0}
+	for i, a := range t.early {
+		for _, b := range t.early[i+1:] {
+			table, last := []int{a[0], b[0]}, firsts[len(tables)]
+			if t.sides(a[0]) && t.sides(b[0]) && last < mostTrendCounts/2 {
+				tables, firsts = append(tables, table), append(firsts, last+tableCells(t.domain, table))
+			}
 		}
 	}
-	t.fitTo(t.first, o)
+	clip := residualsClip * t.Scale
+	var sum *mechanism.FixedSum
+	read := func() (err error) {
+		if sum == nil && len(tables) > 0 {
+			sum, err = t.read(purposePairSums, tables, clip)
+		}
+		return err
+	}
+	noise := t.trendNoise(t.noise, pairSumsPart)
+	std := t.sumStd(noise, trendPairs)
+	if err := t.choosePairs(firsts, std, read, &sum); err != nil {
+		return err
+	}
+	var sizes []int
+	var chosen [][]int
+	for _, k := range t.pairs {
+		if k < 0 || k >= len(tables) {
+			return malformed("chosen pairs that the plan does not have")
+		}
+		sizes, chosen = append(sizes, firsts[k+1]-firsts[k]), append(chosen, tables[k])
+	}
+	out, err := t.run.Once(purposePairSums, sizes, func() (float64, []mechanism.Part, error) {
+		var parts []mechanism.Part
+		err := read()
+		for _, k := range t.pairs {
+			if err == nil {
+				parts = append(parts, mechanism.Part{Sum: sum.Slice(firsts[k], firsts[k+1]), Std: std})
+			}
+		}
+		return 1 / noise, parts, err
+	})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposePairSums, 1, 1)
+	third := observed{from: len(t.Weights)}
+	third.add(clip, std*t.run.Wider(purposePairSums), out...)
+	t.Tables = slices.Concat(t.early, chosen)
+	t.fitTo(t.first, second, third)
 	return nil
 }
 
@@ -379,7 +395,7 @@ func (t *trending) sides(a int) bool {
 
 // choosePairs chooses tables with large sums of residuals. A choice without tables is taken without
 // a draw.
-func (t *trending) choosePairs(tables [][]int, firsts []int, n int, std float64, read func() error,
+func (t *trending) choosePairs(firsts []int, std float64, read func() error,
 	sum **mechanism.FixedSum) error {
 	a := t.run.Allowance(purposePairs)
 	for a.Remaining() > 0 {
@@ -392,7 +408,7 @@ func (t *trending) choosePairs(tables [][]int, firsts []int, n int, std float64,
 		}
 		var list []mechanism.Guess
 		var which []int
-		for k := n; k < len(tables); k++ {
+		for k := range len(firsts) - 1 {
 			if slices.Contains(t.pairs, k) {
 				continue
 			}

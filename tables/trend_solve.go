@@ -8,8 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/internal/graphical"
 )
 
-// An observed release is a sum of scores in each cell of the first tables.
+// An observed release is a sum of scores in each cell of some tables.
 type observed struct {
+	from     int // the first cell
 	sums     []float64
 	variance []float64 // of the noise
 }
@@ -77,10 +78,10 @@ func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float
 	for _, o := range list {
 		scaled, y := mat.NewDense(n, len(o.sums), nil), mat.NewVecDense(len(o.sums), nil)
 		for k, sum := range o.sums {
-			root := 1 / math.Sqrt(o.variance[k]+scoreVariance*g.At(k, k))
+			root := 1 / math.Sqrt(o.variance[k]+scoreVariance*g.At(o.from+k, o.from+k))
 			y.SetVec(k, sum*root)
 			for c := range n {
-				scaled.Set(c, k, g.At(c, k)*root)
+				scaled.Set(c, k, g.At(c, o.from+k)*root)
 			}
 		}
 		var own mat.SymDense

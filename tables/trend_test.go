@@ -115,9 +115,9 @@ func TestTargetsFollowTheWholeRow(t *testing.T) {
 	}
 }
 
-// trendPasses returns the states of the three passes of a plan, with weights that are large enough
+// passStates returns the states of three passes of a plan, with weights that are large enough
 // to clip residuals.
-func trendPasses(t *testing.T, m method) map[string][]byte {
+func passStates(t *testing.T, m method) map[string][]byte {
 	t.Helper()
 	groups := someGroups(m.attributes)
 	d := domainOf(groups)
@@ -159,7 +159,7 @@ func TestTrendSensitivities(t *testing.T) {
 			rows = append(rows, []any{[]float64{0, 100, 50}[i%3], rng.Float64(),
 				[]string{"p", "q", "r"}[i/3%3], []string{"no", "yes"}[i/9%2], 12 * (i / 18 % 2), i})
 		}
-		for purpose, state := range trendPasses(t, m) {
+		for purpose, state := range passStates(t, m) {
 			var s trendState
 			if err := json.Unmarshal(state, &s); err != nil {
 				t.Fatal(err)
@@ -251,7 +251,7 @@ func trended(t *testing.T) *model {
 			Theta: make([]float64, g.Size)})
 	}
 	var s trendState
-	if err := json.Unmarshal(trendPasses(t, m)[purposeSpread], &s); err != nil {
+	if err := json.Unmarshal(passStates(t, m)[purposeSpread], &s); err != nil {
 		t.Fatal(err)
 	}
 	for range len(s.Trend.Edges) + 1 {
