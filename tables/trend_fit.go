@@ -27,17 +27,18 @@ const (
 	noTrend       = -1
 	scoresPart    = 0.2 // fractions of the trend's budget
 	pairsPart     = 0.05
-	residualsPart = 0.45
+	residualsPart = 0.4
 	spreadPart    = 0.2
-	trendPairs    = 2 // chosen tables of two columns
-	pairSumsPart  = 0.1
+	trendPairs    = 1 // chosen tables of two columns
+	pairSumsPart  = 0.15
 	trendPool     = 1 << 15
 	scoresClip    = 1.5
 	residualsClip = 1.2 // in standard deviations of residuals
 	leastScale    = 0.1
 	lateColumn    = 0.65 // part of the scores' variance
 	lateOthers    = 0.5
-	clearOf       = 2 // standard deviations of the noise
+	pairHandicap  = 0.25 // the fit shrinks what is only noise
+	clearOf       = 2    // standard deviations of the noise
 )
 
 var trendPasses = []string{purposeScores, purposeResiduals, purposePairSums, purposeSpread}
@@ -416,7 +417,7 @@ func (t *trending) choosePairs(firsts []int, std float64, read func() error,
 			which = append(which, k)
 			list = append(list, mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
 				Answers: make([]float64, cells), Weight: 1,
-				Handicap: marginal.ExpectedNoise(cells, std) / float64(t.change())})
+				Handicap: pairHandicap * marginal.ExpectedNoise(cells, std) / float64(t.change())})
 		}
 		if len(list) == 0 {
 			continue
