@@ -368,3 +368,48 @@ func TestConditionsWithATrend(t *testing.T) {
 		}
 	}
 }
+
+// TestTrendsCountPersonsOnce checks that the rows of a person together change the sums of a table by
+// at most 1, like one record.
+func TestTrendsCountPersonsOnce(t *testing.T) {
+	_, m := targetPlan(t, accountant.Budget{Epsilon: 1, Delta: 1e-5})
+	d, most := domainOf(someGroups(m.attributes)), 0.0
+	for seed := range uint64(20) {
+		n := 1 + int(seed%5)
+		person, err := records.GroupBy(targetRows(t, n, seed), make([]int, n), 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for purpose, state := range passStates(t, m) {
+			var s trendState
+			if err := json.Unmarshal(state, &s); err != nil {
+				t.Fatal(err)
+			}
+			c, _ := m.trendCounter(state).(*marginal.Histogram)
+			if err := c.Add(context.Background(), person); err != nil {
+				t.Fatal(err)
+			}
+			sizes := []int{c.Sums()[0].Dim()}
+			if len(s.Tables) > 0 {
+				sizes = nil
+			}
+			for _, table := range s.Tables {
+				sizes = append(sizes, tableCells(d, table))
+			}
+			first := 0
+			for _, size := range sizes {
+				total := 0.0
+				for _, x := range read(t, scaled{c.Sums()[0].Slice(first, first+size), 1e3}) {
+					total += 1e3 * math.Abs(x)
+				}
+				if most = max(most, total); total > 1+1e-2 {
+					t.Fatalf("%s: a person of %d rows changes a table by %v, want at most 1", purpose, n, total)
+				}
+				first += size
+			}
+		}
+	}
+	if most < 0.9 {
+		t.Errorf("no person changes a table by more than %v", most)
+	}
+}
