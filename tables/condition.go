@@ -24,6 +24,12 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 		return t, nil, 1
 	}
 	out := *t
+	for _, c := range conditions {
+		out.before(c.Column)
+	}
+	for _, c := range joint {
+		out.before(c.Columns...)
+	}
 	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
 	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
 	probability := 1.0
@@ -33,9 +39,6 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 			continue
 		}
 		met = append(met, c.Met...)
-		if out.lateIn(c.Column) {
-			out.trend = nil
-		}
 		p := out.condition(t.attributeOf(c.Column), c)
 		if probability *= p; probability == 0 {
 			break

@@ -31,9 +31,6 @@ type combined struct {
 func (t *model) combine(c records.JointCondition) (probability float64, done bool) {
 	order := make([]int, len(c.Columns))
 	at := make([]int, len(c.Columns))
-	if t.lateIn(c.Columns...) {
-		t.trend = nil
-	}
 	for k, column := range c.Columns {
 		order[k], at[k] = k, t.attributeOf(column)
 	}

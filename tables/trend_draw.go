@@ -175,10 +175,12 @@ func reordered(m *graphical.Model, order []int) *graphical.Model {
 	return graphical.NewModel(domain, factors)
 }
 
-// lateIn reports whether one of the columns is drawn after the target. Under such a condition the
-// graphical model alone draws the rows.
-func (t *model) lateIn(columns ...int) bool {
-	return t.trend != nil && slices.ContainsFunc(columns, func(c int) bool {
+// before removes the trend if one of the columns of a condition is drawn after the target. The
+// graphical model alone then draws the rows.
+func (t *model) before(columns ...int) {
+	if t.trend != nil && slices.ContainsFunc(columns, func(c int) bool {
 		return slices.Contains(t.trend.Late, t.attributeOf(c))
-	})
+	}) {
+		t.trend = nil
+	}
 }

@@ -367,7 +367,14 @@ func (t *trending) releasePairs(second observed) error {
 		}
 		sizes, chosen = append(sizes, firsts[k+1]-firsts[k]), append(chosen, tables[k])
 	}
+	if len(t.pairs) == 0 { // there are none, or an interruption lost the choice
+		sizes = []int{1}
+	}
 	out, err := t.run.Once(purposePairSums, sizes, func() (float64, []mechanism.Part, error) {
+		if len(t.pairs) == 0 {
+			none := mechanism.NewFixedSum(1, marginal.TableGrid(1))
+			return 1 / noise, []mechanism.Part{{Sum: none, Std: std}}, nil
+		}
 		var parts []mechanism.Part
 		err := read()
 		for _, k := range t.pairs {
@@ -381,6 +388,9 @@ func (t *trending) releasePairs(second observed) error {
 		return err
 	}
 	t.run.Report(purposePairSums, 1, 1)
+	if len(t.pairs) == 0 {
+		return nil
+	}
 	third := observed{from: len(t.Weights)}
 	third.add(clip, std*t.run.Wider(purposePairSums), out...)
 	t.Tables = slices.Concat(t.early, chosen)

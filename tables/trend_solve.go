@@ -76,9 +76,6 @@ func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float
 	n := g.SymmetricDim()
 	precision, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for _, o := range list {
-		if len(o.sums) == 0 { // no pair was chosen
-			continue
-		}
 		scaled, y := mat.NewDense(n, len(o.sums), nil), mat.NewVecDense(len(o.sums), nil)
 		for k, sum := range o.sums {
 			root := 1 / math.Sqrt(o.variance[k]+scoreVariance*g.At(o.from+k, o.from+k))

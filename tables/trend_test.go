@@ -329,7 +329,7 @@ func TestConditionsWithATrend(t *testing.T) {
 		"before": {records.Only("f", "yes"), records.Within("a", 0.5, 1)},
 		"target": {records.Within("y", 60, 80)},
 		"both":   {records.Within("y", 20, 50), records.Only("c", "r")},
-		"after":  {records.Within("twin", 70, 80)},
+		"after":  {records.Within("twin", 60, 80), records.Within("y", 60, 70)},
 	} {
 		e, err := records.NewEnforcer(plan.Schema(), list...)
 		if err != nil {
