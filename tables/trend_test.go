@@ -369,8 +369,8 @@ func TestConditionsWithATrend(t *testing.T) {
 	}
 }
 
-// TestTrendsCountPersonsOnce checks that the rows of a person together change the sums of a table by
-// at most 1, like one record.
+// TestTrendsCountPersonsOnce checks that the rows of a person together change the sums of a table
+// by at most 1, like one record.
 func TestTrendsCountPersonsOnce(t *testing.T) {
 	_, m := targetPlan(t, accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	d, most := domainOf(someGroups(m.attributes)), 0.0
