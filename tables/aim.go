@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -31,7 +32,7 @@ import (
 //
 // A number to be predicted ([records.Target]) is drawn given the whole row, if there is no class
 // and the records are many compared with the noise. Its score, a normal quantile of its rank, is a
-// sum of weights, one for each value of another column and two tables of two columns, plus a
+// sum of weights, one for each value of another column and of a table of two columns, plus a
 // residual. A column that alone explains most of the score, if the other columns explain much of it
 // too, is drawn after the target. A condition on the target is met by rejecting rows, up to 4,096
 // for each; under one on a column after the target, the graphical model alone draws the rows.
@@ -50,9 +51,9 @@ import (
 // removed, and by at most 2 if a record is replaced. The mechanism uses this bound as the
 // sensitivity. Each later Gaussian release is of one table, in which a record has one cell. The
 // choice of tables and the number of releases of each depend on earlier releases only. Rows of
-// persons count with their weights. For a number to be predicted there are three further Gaussian
-// releases and two exponential mechanisms: of the sums of its scores in each value of each other
-// column, then of the sums of residuals there and in two chosen tables, and of the counts of
+// persons count with their weights. For a number to be predicted there are four further Gaussian
+// releases and one exponential mechanism: of the sums of its scores in each value of each other
+// column, then of the sums of residuals there, of those in a chosen table, and of the counts of
 // residuals. Scores and residuals are clipped to a bound that is public or released, so a record
 // changes one sum of each table by at most the bound, or by twice the bound if it is replaced.
 //
@@ -148,6 +149,9 @@ func (c AIM) method() (m method, err error) {
 		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}
 	if m.trendPart = max(c.trend, 0); c.trend == 0 {
 		m.trendPart = m.defaultTrend()
+	}
+	if !(m.trendPart <= m.mostTrend()) {
+		return m, param.New("tables.AIM.trend", m.trendPart, "a part that the plan has")
 	}
 	if m.trendPart > 0 {
 		c.ClassPart = 0

@@ -66,9 +66,18 @@ func (m method) pairEpsilon(noise float64) float64 {
 	return 2 / noise * math.Sqrt(m.trendPart*pairsPart/trendPairs)
 }
 
-// defaultTrend returns the fraction of the budget for a trend. It is 0 if there is no number to be
-// predicted, or a class, or if columns are too many, or records too few.
+// defaultTrend returns the default fraction of the budget for a trend. It is 0 if records are few
+// compared with the noise.
 func (m method) defaultTrend() float64 {
+	if m.signal < leastTrend {
+		return 0
+	}
+	return m.mostTrend()
+}
+
+// mostTrend returns the largest fraction of the budget for a trend. It is 0 if there is no number
+// to be predicted, or a class, or if columns are too many.
+func (m method) mostTrend() float64 {
 	cells := 0
 	for _, a := range m.attributes {
 		if cells += a.Codes; a.Ordered() > 0 {
@@ -76,7 +85,7 @@ func (m method) defaultTrend() float64 {
 		}
 	}
 	if m.target() < 0 || m.Schema.Classes() > 0 || m.before > 0 || cells > mostTrendCells ||
-		len(m.attributes) < 3 || len(m.attributes) > mostTrendColumns || m.signal < leastTrend {
+		len(m.attributes) < 3 || len(m.attributes) > mostTrendColumns {
 		return 0
 	}
 	return mostTrendPart * (1 - m.ColumnPart - m.WithinPart - choicesPart)

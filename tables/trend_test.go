@@ -413,3 +413,16 @@ func TestTrendsCountPersonsOnce(t *testing.T) {
 		t.Errorf("no person changes a table by more than %v", most)
 	}
 }
+
+// TestPlansOfTrends checks that a plan from a file has a trend only where a plan may have one.
+func TestPlansOfTrends(t *testing.T) {
+	s, _ := smallTable(t)
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
+	with := Common{Schema: targetSchema(t), Budget: b}
+	for _, c := range []AIM{{Common: Common{Schema: s, Budget: b}, trend: 0.1},
+		{Common: with, trend: 0.9}, {Common: with, trend: math.NaN()}} {
+		if _, err := c.Plan(); err == nil {
+			t.Errorf("a trend of %v in %v is accepted", c.trend, c.Schema)
+		}
+	}
+}
