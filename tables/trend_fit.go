@@ -448,7 +448,7 @@ func (t *trending) choosePairs(firsts []int, std float64, read func() error,
 		t.pairs = append(t.pairs, which[k])
 		t.run.Report(purposePairs, trendPairs-a.Remaining(), trendPairs)
 	}
-	return nil
+	return t.ctx.Err()
 }
 
 // releaseSpread releases the spread of residuals in each range of scores.
@@ -478,7 +478,7 @@ func (t *trending) releaseSpread() error {
 		}
 		t.Spread = append(t.Spread, marginal.Simplex(counts, max(total, 1)))
 	}
-	return nil
+	return t.ctx.Err()
 }
 
 // trim sets the counts at both ends to 0 up to the first that is at least enough. Noise there would
