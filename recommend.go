@@ -141,7 +141,7 @@ var recommended = []struct {
 // Advice for tables with a class.
 var (
 	aimOfTables = advice{aimOf, "it measures the pairs and triples of columns that its model misses " +
-		"most.", nil}
+		"most; a number to be predicted is drawn given the whole row.", nil}
 	merfOfTables = advice{merfOf, "a single release covers the columns and, unless its notes say " +
 		"otherwise, all pairs of columns, by class; a network is then fitted to it.", func(f facts) bool { return !f.suitRanks() }}
 	ranksOfTables = advice{ranksOf, "MERF's single release covers all pairs of columns, by class; " +

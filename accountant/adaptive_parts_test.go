@@ -138,7 +138,7 @@ func TestEveryParameterIsInTheKey(t *testing.T) {
 		{AddOrRemoveOne, []Event{Laplace{3}, Laplace{1}}},
 		{AddOrRemoveOne, []Event{ZCDP{0.01}, ZCDP{0.1}}},
 		{AddOrRemoveOne, []Event{Approximate{1, 1e-7}, Approximate{2, 1e-7}, Approximate{1, 3e-6}}},
-		{AddOrRemoveOne, []Event{ExponentialMechanism{0.2}, ExponentialMechanism{1}}},
+		{AddOrRemoveOne, []Event{ExponentialMechanism{Epsilon: 0.2}, ExponentialMechanism{Epsilon: 1}}},
 		{ReplaceOne, []Event{RandomizedResponse{0.5, 2}, RandomizedResponse{0.5, 9},
 			RandomizedResponse{0.8, 2}}},
 		{AddOrRemoveOne, []Event{GaussianMixture{2, []float64{0, 1}, []float64{0.5, 0.5}},

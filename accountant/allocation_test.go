@@ -48,7 +48,7 @@ func TestAllocationOfFewSteps(t *testing.T) {
 	}{{2, 1, 0}, {2, 1, 1.5}, {2, 0.3, 0.2}, {2, 3, 5}, {2, 2, 6}, {3, 1, 0.5}, {3, 1, 1.5},
 		{3, 0.5, 0.3}} {
 		remove, add := allocationDelta(c.steps, c.mu, c.eps)
-		want, e := max(remove, add), RandomAllocation{c.steps, 1 / c.mu}
+		want, e := max(remove, add), RandomAllocation{c.steps, 1 / c.mu, 0, false}
 		b := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne))
 		if !(b.Lower <= want*(1+1e-9) && want <= b.Upper*(1+1e-9)) || b.Upper > b.Lower*1.01 {
 			t.Errorf("%+v: δ is in %+v, want %g in a narrow bracket", c, b, want)
@@ -95,7 +95,7 @@ func TestAllocationAgainstSimulation(t *testing.T) {
 			sum[0] += remove
 			square[0] += remove * remove
 		}
-		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu}, c.eps, AddOrRemoveOne))
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu, 0, false}, c.eps, AddOrRemoveOne))
 		low, high := 0.0, 0.0
 		for i := range sum {
 			mean := sum[i] / runs
@@ -135,9 +135,81 @@ func TestRareLossesOfAllocation(t *testing.T) {
 		}
 		mean := sum / runs
 		slack := 6 * math.Sqrt((square/runs-mean*mean)/runs)
-		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu}, c.eps, AddOrRemoveOne))
+		b := must[Bound](t)(Delta(RandomAllocation{c.steps, 1 / c.mu, 0, false}, c.eps, AddOrRemoveOne))
 		if b.Upper < mean-slack || b.Lower > mean+slack || slack > 0.15*mean {
 			t.Errorf("%+v: δ is in %+v, simulated %g ± %g", c, b, mean, slack)
+		}
+	}
+}
+
+// TestOtherAllocationsAgainstSimulation compares δ of two kinds of allocations with the mean of
+// (1 − e^{ε−L})₊ over simulated losses: of records in several steps of an epoch, and of a record
+// among shuffled ones that are equal to its replacement. A sound bracket fails with probability
+// below 1e-8, as its distance from the mean is over six standard errors.
+func TestOtherAllocationsAgainstSimulation(t *testing.T) {
+	d := newDraws(35)
+	for _, c := range []struct {
+		e   RandomAllocation
+		eps float64
+	}{{RandomAllocation{Steps: 6, NoiseMultiplier: 1, Times: 2}, 1},
+		{RandomAllocation{Steps: 5, NoiseMultiplier: 0.8, Times: 2}, 2},
+		{RandomAllocation{Steps: 8, NoiseMultiplier: 2, Times: 5}, 0.7},
+		{RandomAllocation{Steps: 3, NoiseMultiplier: 1, Times: 2}, 1},
+		{RandomAllocation{Steps: 6, NoiseMultiplier: 0.7, Shuffled: true}, 1},
+	} {
+		const runs = 1 << 15
+		steps, k, mu := c.e.Steps, max(c.e.Times, 1), 1/c.e.NoiseMultiplier
+		// ratio returns the mean of exp(Σ_{i∈S} mu·xᵢ − mu²/2) over all sets S of k steps: an elementary
+		// symmetric polynomial.
+		ratio := func(x []float64) float64 {
+			sums := make([]float64, k+1)
+			sums[0] = 1
+			all := 1.0
+			for i, v := range x {
+				for j := min(k, i+1); j > 0; j-- {
+					sums[j] += sums[j-1] * math.Exp(mu*v-mu*mu/2)
+				}
+			}
+			for j := range k {
+				all *= float64(steps-j) / float64(j+1)
+			}
+			return sums[k] / all
+		}
+		var sum, square [2]float64
+		for range runs {
+			x := make([]float64, steps)
+			for i := range x {
+				x[i] = d.NormFloat64()
+			}
+			v := max(0, 1-math.Exp(c.eps)*ratio(x)) // adding the record
+			sum[1], square[1] = sum[1]+v, square[1]+v*v
+			for i := range k {
+				x[i] += mu
+			}
+			v = max(0, 1-math.Exp(c.eps)/ratio(x))
+			sum[0], square[0] = sum[0]+v, square[0]+v*v
+		}
+		low, high := 0.0, 0.0
+		for i := range sum {
+			mean := sum[i] / runs
+			slack := 6 * math.Sqrt((square[i]/runs-mean*mean)/runs)
+			low, high = max(low, mean-slack), max(high, mean+slack)
+		}
+		r := AddOrRemoveOne
+		if c.e.Shuffled {
+			r = ReplaceOne
+		}
+		b := must[Bound](t)(Delta(c.e, c.eps, r))
+		if b.Upper < low || b.Lower > high || !(b.Lower > 0) || b.Upper > 20*low {
+			t.Errorf("%+v: δ(%g) is in %+v, simulated between %g and %g", c.e, c.eps, b, low, high)
+		}
+		if public := must[Bound](t)(Delta(Gaussian{1 / mu}, c.eps, r)); c.e.Shuffled &&
+			b.Upper < public.Lower {
+			t.Errorf("%+v: δ is at most %g, and nothing below %v is proven", c.e, b.Upper, public)
+		}
+		// Two epochs cost no less than one.
+		if two := must[Bound](t)(Delta(Repeated{c.e, 2}, c.eps, r)); two.Upper < b.Lower {
+			t.Errorf("%+v: δ of two epochs is in %+v, of one in %+v", c.e, two, b)
 		}
 	}
 }
@@ -156,14 +228,14 @@ func TestAllocationBrackets(t *testing.T) {
 	}
 	d := newDraws(32)
 	for _, steps := range []int{2, 5, 31, 1000, 1 << 20} {
-		e := RandomAllocation{steps, d.between(0.07, 3)}
+		e := RandomAllocation{steps, d.between(0.07, 3), 0, false}
 		epochs, delta := int(d.between(1, 200)), d.between(1e-12, 1e-4)
 		b := price(e, epochs, delta)
-		if less := price(RandomAllocation{min(steps+steps/2, 1<<20), e.NoiseMultiplier}, epochs,
+		if less := price(RandomAllocation{min(steps+steps/2, 1<<20), e.NoiseMultiplier, 0, false}, epochs,
 			delta); less.Lower > b.Upper {
 			t.Errorf("%+v: ε = %+v, with more steps %+v", e, b, less)
 		}
-		if less := price(RandomAllocation{steps, e.NoiseMultiplier * 1.2}, epochs,
+		if less := price(RandomAllocation{steps, e.NoiseMultiplier * 1.2, 0, false}, epochs,
 			delta); less.Lower > b.Upper {
 			t.Errorf("%+v: ε = %+v, with more noise %+v", e, b, less)
 		}
@@ -176,7 +248,7 @@ func TestTinyAllocationsHaveNoLowerEnd(t *testing.T) {
 	for _, sigma := range []float64{1e7, 1e9, 1e300} {
 		for _, steps := range []int{2, 1000} {
 			const delta = 1e-12
-			b, err := Epsilon(RandomAllocation{steps, sigma}, delta, AddOrRemoveOne)
+			b, err := Epsilon(RandomAllocation{steps, sigma, 0, false}, delta, AddOrRemoveOne)
 			public, _ := Epsilon(Gaussian{sigma}, delta, AddOrRemoveOne)
 			if err != nil || b.Lower > public.Upper || sigma == 1e7 && !(b.Lower > 0.9*b.Upper) {
 				t.Errorf("%d steps, σ = %g: %v, %v; with a public step %v", steps, sigma, b, err, public)

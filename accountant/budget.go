@@ -9,7 +9,7 @@ import (
 )
 
 // MinDelta is the smallest positive δ that the package supports.
-const MinDelta = 1e-12
+const MinDelta = 1e-30
 
 // Budget is a target guarantee: (Epsilon, Delta)-differential privacy under Relation.
 //
@@ -52,7 +52,7 @@ func (b Budget) String() string {
 
 func checkDelta(path string, delta float64) error {
 	if !(delta >= MinDelta && delta < 1) {
-		return param.New(path, delta, "a number in [1e-12, 1)")
+		return param.New(path, delta, "a number in [1e-30, 1)")
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func checkTarget(path string, delta float64) error {
 		return nil
 	}
 	if checkDelta(path, delta) != nil {
-		return param.New(path, delta, "a number in [1e-12, 1), or 0 for pure differential privacy")
+		return param.New(path, delta, "a number in [1e-30, 1), or 0 for pure differential privacy")
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestWorkOfAPrice(t *testing.T) {
 		return TruncatedPoisson{NoiseMultiplier: 1 + float64(i), Probability: .01, Population: 9000,
 			MaxBatch: 100}
 	}
-	allocated := func(i int) Event { return RandomAllocation{1000, 1 + float64(i)} }
+	allocated := func(i int) Event { return RandomAllocation{1000, 1 + float64(i), 0, false} }
 	mixture := func(parts int) func(int) Event {
 		return func(i int) Event {
 			m := GaussianMixture{NoiseMultiplier: 20 + float64(i)}

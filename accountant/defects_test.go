@@ -42,14 +42,14 @@ func everyEvent() map[string]struct {
 	for _, x := range []entry{
 		{Gaussian{2}, AddOrRemoveOne}, {Laplace{3}, AddOrRemoveOne},
 		{DiscreteGaussian{4, 1}, AddOrRemoveOne}, {DiscreteLaplace{0.3, 2}, AddOrRemoveOne},
-		{RandomizedResponse{0.7, 4}, ReplaceOne}, {ExponentialMechanism{0.2}, AddOrRemoveOne},
+		{RandomizedResponse{0.7, 4}, ReplaceOne}, {ExponentialMechanism{Epsilon: 0.2}, AddOrRemoveOne},
 		{Pure{0.2}, ReplaceOne}, {Approximate{0.2, 1e-7}, AddOrRemoveOne},
 		{ZCDP{0.01}, AddOrRemoveOne}, {PoissonSampled{0.1, Gaussian{1}}, AddOrRemoveOne},
 		{SampledWithoutReplacement{1000, 20, Gaussian{1}}, ReplaceOne},
 		{TruncatedPoisson{0.01, 10000, 110, 1.5}, AddOrRemoveOne},
 		{SameBatch{[]float64{2, 3}}, AddOrRemoveOne}, {SampledSum{0.1, 1}, ReplaceOne},
 		{BandedSum{0.1, 1, []float64{1, 0.5}}, ReplaceOne},
-		{RandomAllocation{20, 1.5}, AddOrRemoveOne},
+		{RandomAllocation{20, 1.5, 0, false}, AddOrRemoveOne},
 		{GaussianMixture{2, []float64{0, 1, 2}, []float64{0.9, 0.08, 0.02}}, AddOrRemoveOne},
 		{Repeated{Gaussian{5}, 2}, AddOrRemoveOne},
 		{Composed{[]Event{Gaussian{5}, Laplace{9}}}, AddOrRemoveOne},
@@ -102,7 +102,7 @@ func TestReplaceOneIsNotAddOrRemove(t *testing.T) {
 func TestNoProbabilityIsNaN(t *testing.T) {
 	nan := math.NaN()
 	for _, bad := range []Event{PoissonSampled{nan, Gaussian{1}}, SampledSum{nan, 1},
-		TruncatedPoisson{nan, 10, 1, 1}, Approximate{1, nan}, RandomAllocation{2, nan}} {
+		TruncatedPoisson{nan, 10, 1, 1}, Approximate{1, nan}, RandomAllocation{2, nan, 0, false}} {
 		if err := bad.check(); err == nil {
 			t.Errorf("%#v is accepted", bad)
 		}
@@ -114,7 +114,7 @@ func TestBadNumbersAreErrors(t *testing.T) {
 	for _, bad := range []Event{Gaussian{nan}, Gaussian{0}, Gaussian{-1}, Gaussian{inf}, Laplace{nan},
 		Laplace{inf}, DiscreteGaussian{nan, 1}, DiscreteGaussian{1, 0},
 		DiscreteLaplace{nan, 1}, DiscreteLaplace{1, -1}, RandomizedResponse{nan, 2},
-		RandomizedResponse{0, 2}, RandomizedResponse{0.5, 1}, ExponentialMechanism{nan},
+		RandomizedResponse{0, 2}, RandomizedResponse{0.5, 1}, ExponentialMechanism{Epsilon: nan},
 		Pure{nan}, Pure{0}, Approximate{nan, 0}, Approximate{1, nan}, Approximate{1, 1}, ZCDP{nan},
 		ZCDP{0}, PoissonSampled{nan, Gaussian{1}}, PoissonSampled{1.1, Gaussian{1}},
 		PoissonSampled{0.1, nil}, PoissonSampled{0.1, Gaussian{nan}},
@@ -141,7 +141,7 @@ func TestBadNumbersAreErrors(t *testing.T) {
 			t.Errorf("MarshalEvent writes the invalid event %#v", bad)
 		}
 	}
-	for _, delta := range []float64{nan, -1, 1, 1e-13, inf} {
+	for _, delta := range []float64{nan, -1, 1, 1e-31, inf} {
 		if _, err := Epsilon(Gaussian{1}, delta, AddOrRemoveOne); err == nil {
 			t.Errorf("Epsilon accepts δ=%g", delta)
 		}

@@ -3,6 +3,7 @@ package accountant
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -28,10 +29,29 @@ import (
 // attain them. In a step of several releases, x_i is the value of a Brownian motion with a drift,
 // and the releases are its increments. Compare Chua et al. 2024, Balls-and-Bins Sampling for
 // DP-SGD, and Feldman and Shenfeld 2025, Privacy amplification by random allocation.
+//
+// With Times = k above 1, every record takes part in exactly k steps, a uniform subset of them. It
+// costs at most k such epochs of ⌊Steps/k⌋ steps. Proof: to draw k disjoint sets of this many
+// steps, and then one step from each, draws a uniform subset. If the sets are public, x has a
+// coordinate for each step, and the sets' coordinates are independent. As above, y depends on x in
+// the order of time.
+//
+// With Shuffled, the records are shuffled in each epoch, and as many go to every step, or one more.
+// Only ReplaceOne has a price, because the number of records decides the batches. The multiplier is
+// then standard deviation ÷ the distance that a replacement moves a sum. The price is that of one
+// Gaussian release in each epoch, as if the batches were public. It is not proven that a shuffle
+// costs less. Its lower end is an allocation's, which other records like the replacement attain:
+// only the batch of the record moves. Compare Chua et al. 2024, How Private are DP-SGD
+// Implementations.
 type RandomAllocation struct {
 	Steps           int     `json:"steps"`            // of one epoch, at most 2^20
 	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
+	Times           int     `json:"times,omitempty"`  // steps that a record takes part in; 0 for one
+	Shuffled        bool    `json:"shuffled,omitempty"`
 }
+
+// mostTimes bounds the draws for a record.
+const mostTimes = 1 << 12
 
 func (e RandomAllocation) check() error {
 	errs := []error{positive("accountant.RandomAllocation.NoiseMultiplier", e.NoiseMultiplier)}
@@ -39,26 +59,47 @@ func (e RandomAllocation) check() error {
 		errs = append(errs, param.New("accountant.RandomAllocation.Steps", e.Steps,
 			"a positive integer of at most 2^20"))
 	}
+	if !(e.Times >= 0 && e.Times <= min(max(e.Steps, 0), mostTimes)) || e.Shuffled && e.Times > 1 {
+		errs = append(errs, param.New("accountant.RandomAllocation.Times", e.Times,
+			"a number of steps, at most Steps and 4096, and at most 1 with Shuffled"))
+	}
 	return errors.Join(errs...)
 }
 
 func (RandomAllocation) kind() string { return "random_allocation" }
 
 func (e RandomAllocation) describe() string {
-	return fmt.Sprintf("on a random allocation of records to %d steps: Gaussian releases of a clipped "+
-		"sum, standard deviation %.6g clip norms", e.Steps, e.NoiseMultiplier)
+	how := "on a random allocation of records to %d steps"
+	if e.Times > 1 {
+		how = fmt.Sprintf("on a random allocation of records to %d of %%d steps", e.Times)
+	} else if e.Shuffled {
+		how = "on a shuffle of the records to %d steps"
+	}
+	return fmt.Sprintf(how+": Gaussian releases of a clipped sum, standard deviation %.6g clip norms",
+		e.Steps, e.NoiseMultiplier)
 }
 
-func (RandomAllocation) sampling() sampling { return sampled(samplerAllocated) }
+func (e RandomAllocation) sampling() sampling {
+	if e.Shuffled {
+		return sampled(samplerShuffled).ofPublicSize()
+	}
+	return sampled(samplerAllocated)
+}
 
 func (e RandomAllocation) charge(c *collector, n int) error {
-	switch {
-	case c.relation != AddOrRemoveOne:
-		return unsupported("a random allocation of records to steps", c.relation)
-	case e.Steps == 1:
-		return c.add(Gaussian{e.NoiseMultiplier}, n)
+	a := allocationAtom{steps: e.Steps, mu: max(1/e.NoiseMultiplier, leastAllocated),
+		shuffled: e.Shuffled}
+	times := max(e.Times, 1)
+	if a.steps /= times; times > 1 {
+		a.share = float64(times) / float64(e.Steps)
 	}
-	return c.push(allocationAtom{e.Steps, max(1/e.NoiseMultiplier, leastAllocated)}, n)
+	switch {
+	case e.Shuffled != (c.relation == ReplaceOne):
+		return unsupported("such an allocation of records to steps", c.relation)
+	case times == e.Steps:
+		return c.pushAll([]term{{gaussianAtom{1 / e.NoiseMultiplier}, times}}, n)
+	}
+	return c.pushAll([]term{{a, times}}, n)
 }
 
 func (e RandomAllocation) dpAccounting(Relation) (string, error) { return notInDPAccounting(e) }
@@ -67,21 +108,32 @@ func (e RandomAllocation) dpAccounting(Relation) (string, error) { return notInD
 const leastAllocated = 1e-8
 
 type allocationAtom struct {
-	steps int
-	mu    float64
+	steps    int
+	mu       float64
+	share    float64 // of all steps of an epoch that a record takes part in, if they are several
+	shuffled bool
 }
 
-func (a allocationAtom) key() string { return fmt.Sprintf("allocation %d %b", a.steps, a.mu) }
+func (a allocationAtom) key() string {
+	return fmt.Sprintf("allocation %d %b %b %t", a.steps, a.mu, a.share, a.shuffled)
+}
 
 // rdp returns the divergence of a record whose step is public, which is never smaller.
 func (a allocationAtom) rdp(order float64) (float64, bool) { return gaussianAtom{a.mu}.rdp(order) }
 
 func (a allocationAtom) pairs() *pld.Pairs {
-	if !(a.mu <= pld.MostEffect) { // as if the record's step were public
-		return &pld.Pairs{Remove: pld.Gauss{Mu: a.mu}, Loose: true}
+	p := &pld.Pairs{Remove: pld.Gauss{Mu: a.mu}, Loose: true} // as if the record's step were public
+	if a.mu <= pld.MostEffect && !a.shuffled && a.steps > 1 {
+		p = a.end(true)
+		p.Loose = true
 	}
-	p := a.end(true)
-	if p.Loose = true; a.mu > leastAllocated { // otherwise the effect may be smaller
+	switch {
+	case !(a.mu > leastAllocated && a.mu <= pld.MostEffect): // the effect may be smaller
+	case a.share > 0: // the sum of all steps, a Gaussian release, in equal parts
+		p.Under = func() *pld.Pairs {
+			return &pld.Pairs{Remove: pld.Gauss{Mu: a.mu * math.Sqrt(a.share) * (1 - 8*ulp)}}
+		}
+	default:
 		p.Under = func() *pld.Pairs { return a.end(false) }
 	}
 	return p
@@ -89,7 +141,7 @@ func (a allocationAtom) pairs() *pld.Pairs {
 
 // end returns one end of the bracket. It takes long, so only what is priced computes it.
 func (a allocationAtom) end(upper bool) *pld.Pairs {
-	key := fmt.Sprintf("%t %s", upper, a.key())
+	key := fmt.Sprintf("%t %d %b", upper, a.steps, a.mu)
 	s, ok := allocations.find(key)
 	if !ok {
 		s = pld.Allocated(a.steps, a.mu, upper)

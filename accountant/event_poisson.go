@@ -91,7 +91,7 @@ func (a sampledGaussian) rdp(order float64) (float64, bool) {
 }
 
 func (a sampledGaussian) pairs() *pld.Pairs {
-	return pld.SampledBoth(a.q, &pld.Pairs{Remove: pld.Gauss{Mu: a.mu}})
+	return loosely(pld.SampledBoth(a.q, &pld.Pairs{Remove: pld.Gauss{Mu: a.mu}}), a.mu)
 }
 
 // sampledAtom is a Poisson sample of a mechanism that is not Gaussian, under AddOrRemoveOne.

@@ -63,5 +63,5 @@ func (a oppositeAtom) rdp(order float64) (float64, bool) {
 }
 
 func (a oppositeAtom) pairs() *pld.Pairs {
-	return &pld.Pairs{Remove: pld.Opposite{Q: a.q, Mu: a.mu}}
+	return loosely(&pld.Pairs{Remove: pld.Opposite{Q: a.q, Mu: a.mu}}, a.mu)
 }

@@ -88,4 +88,6 @@ func (a gluedAtom) key() string { return fmt.Sprintf("glued %b %b %t", a.q, a.mu
 
 func (a gluedAtom) rdp(order float64) (float64, bool) { return renyi.Glued(a.q, a.mu, order), true }
 
-func (a gluedAtom) pairs() *pld.Pairs { return &pld.Pairs{Remove: pld.NewGlued(a.q, a.mu)} }
+func (a gluedAtom) pairs() *pld.Pairs {
+	return loosely(&pld.Pairs{Remove: pld.NewGlued(a.q, a.mu)}, a.mu)
+}

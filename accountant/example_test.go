@@ -73,7 +73,7 @@ func ExampleRandomAllocation() {
 		poisson := accountant.PoissonSampled{Probability: 1 / float64(c.steps),
 			Event: accountant.Gaussian{NoiseMultiplier: c.sigma}}
 		fmt.Println(c.steps, c.sigma,
-			price(accountant.RandomAllocation{Steps: c.steps, NoiseMultiplier: c.sigma}),
+			price(accountant.RandomAllocation{c.steps, c.sigma, 0, false}),
 			price(accountant.Repeated{Event: poisson, Count: c.steps}),
 			accountant.FormatLower(shuffledAtLeast(c.steps, c.sigma, delta), 3))
 	}

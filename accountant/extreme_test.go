@@ -84,12 +84,12 @@ func attainedDelta(e Event, eps float64) float64 {
 // extremes returns events whose privacy falls as x, the inverse of the noise, grows.
 func extremes(x float64) []Event {
 	out := []Event{Laplace{1 / x}, Gaussian{1 / x}, Pure{x}, Approximate{x, 1e-7},
-		ExponentialMechanism{x}, DiscreteLaplace{x, 1}, DiscreteLaplace{x, 3},
+		ExponentialMechanism{Epsilon: x}, DiscreteLaplace{x, 1}, DiscreteLaplace{x, 3},
 		DiscreteGaussian{1 / x, 1}, ZCDP{x}, RandomizedResponse{1 / (1 + x), 3},
 		SampledSum{0.1, 1 / x}, BandedSum{0.1, 1 / x, []float64{1, 0.5}}, SameBatch{[]float64{1 / x, 1}},
 		GaussianMixture{1 / x, []float64{0, 1, 2}, []float64{0.5, 0.25, 0.25}},
 		TruncatedPoisson{0.1, 1000, 120, 1 / x}, SparseHistogram{1 / x, 2, 2},
-		RandomAllocation{6, 1 / x}}
+		RandomAllocation{6, 1 / x, 0, false}}
 	for _, e := range out[:6] {
 		out = append(out, PoissonSampled{0.1, e}, SampledWithoutReplacement{1000, 10, e},
 			OneOf{[]Event{e, Gaussian{1}}},

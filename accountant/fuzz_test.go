@@ -54,9 +54,10 @@ func FuzzEpsilon(f *testing.F) {
 			{PoissonSampled{q, Gaussian{sigma}}, ReplaceOne}, {SampledSum{q, sigma}, ReplaceOne},
 			{Laplace{sigma}, AddOrRemoveOne}, {Gaussian{sigma}, AddOrRemoveOne},
 			{PoissonSampled{q, Laplace{sigma}}, AddOrRemoveOne},
-			{ExponentialMechanism{1 / sigma}, ReplaceOne}, {DiscreteLaplace{1 / sigma, 2}, ReplaceOne},
+			{ExponentialMechanism{1 / sigma, false}, ReplaceOne},
+			{DiscreteLaplace{1 / sigma, 2}, ReplaceOne},
 			{DiscreteGaussian{sigma, 1}, AddOrRemoveOne},
-			{RandomAllocation{int(1 / q), sigma}, AddOrRemoveOne},
+			{RandomAllocation{int(1 / q), sigma, 0, false}, AddOrRemoveOne},
 		}
 		x := events[uint(kind)%uint(len(events))]
 		if steps < 1 {

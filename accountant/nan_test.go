@@ -30,7 +30,7 @@ func TestNaNIsRefused(t *testing.T) {
 		worstAtom{[][]term{gaussian, {{bad, 1}}}}, worstAtom{[][]term{{{bad, 2}}, gaussian}},
 		gaussianAtom{none}, sampledGaussian{none, 1}, sampledGaussian{0.1, none},
 		gluedAtom{q: 0.1, mu: none}, oppositeAtom{0.1, none}, laplaceAtom{none}, zcdpAtom{none},
-		exponentialAtom{none}, approximateAtom{none, 0}, approximateAtom{1, none},
+		exponentialAtom{eps: none}, approximateAtom{none, 0}, approximateAtom{1, none},
 		allocationAtom{steps: 3, mu: none},
 		mixtureAtom{GaussianMixture{none, []float64{1}, []float64{1}}},
 		sparseAtom{SparseHistogram{none, 9, 1}, 1}, sparseAtom{SparseHistogram{1, none, 1}, 1},

@@ -3,8 +3,10 @@ package accountant
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
+	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
 )
 
 // These names of the engines appear in guarantees.
@@ -160,6 +162,12 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 		if a.OK {
 			p.improve(Bound{a.Lower, 0, a.Upper}, enginePLD)
 		}
+		if lower && p.Lower < 0.97*p.Upper {
+			p.Lower = max(p.Lower, removedOnly(terms, delta))
+		}
+		if l, ok := loudOf(terms); ok && lower && p.Lower < 0.97*p.Upper {
+			p.Lower = max(p.Lower, l.lower(delta))
+		}
 		if a.OK && !a.Blunt && !a.Limited && !c.Loose() {
 			return false, nil
 		}
@@ -172,7 +180,29 @@ func (p *Price) byDistribution(ctx context.Context, terms []term, delta float64,
 		p.improve(Bound{Upper: rdp.epsilon}, engineRDP)
 		p.AtEdge = rdp.atEdge
 	}
+	if mu, ok := public(terms); ok && p.Upper > 0 {
+		p.improve(Bound{Upper: gaussianBound(mu, delta).Upper}, engineGauss)
+	}
+	if l, ok := loudOf(terms); ok {
+		p.byLoud(l, delta)
+	}
 	return false, nil
+}
+
+// removedOnly returns a lower end of terms with samples under replace-one: a record that is
+// replaced by one that adds nothing costs as much as one that is removed, which finer grids can
+// price.
+func removedOnly(terms []term, delta float64) float64 {
+	less, found := slices.Clone(terms), false
+	for i, t := range less {
+		if a, ok := t.atom.(gluedAtom); ok {
+			less[i].atom, found = sampledGaussian{a.q, a.mu}, true
+		}
+	}
+	if c := compositionOf(less); found && c != nil {
+		return c.Epsilon(delta, true).Lower
+	}
+	return 0
 }
 
 // estimate returns the point one third of the way from upper to lower. The true value is about
@@ -259,6 +289,13 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 	if d, ok := rdpDelta(terms, eps); ok {
 		known = true
 		best.Upper = min(best.Upper, d)
+	}
+	if l, ok := loudOf(terms); ok && l.mu >= leastLoud {
+		best.Upper = min(best.Upper, l.upper(eps))
+	}
+	if mu, ok := public(terms); ok {
+		d := pld.GaussianDelta(mu, eps) + pld.GaussianDeltaError(mu, eps)
+		best.Upper = renyi.AtMost(best.Upper, d)
 	}
 	if a, ok := onlySelection(terms); ok {
 		best.Upper = min(best.Upper, deltaSelected(a, eps))

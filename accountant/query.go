@@ -3,6 +3,8 @@ package accountant
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
 
 // TradeOffPoint bounds tests that distinguish two neighbouring data sets. No test with this
@@ -87,6 +89,11 @@ type Attack struct {
 	// belief is higher with probability at most PosteriorExcept over the output.
 	Posterior       float64
 	PosteriorExcept float64
+	// GaussianEffect is an effect μ such that one Gaussian release of this effect, with noise
+	// multiplier 1/μ, tells at least as much: its δ(ε) is not below that of the event at any ε where
+	// the event's is above 1e-10. GaussianFit is the effect in the middle of those that agree with the
+	// event at one such ε each. Both are +Inf if there is no such release.
+	GaussianEffect, GaussianFit float64
 }
 
 // AttackBounds returns bounds on membership attacks. delta is the probability excluded
@@ -102,15 +109,68 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 	if err != nil {
 		return Attack{}, err
 	}
+	gaussians := p
+	for f := 1.05; f < 1.4 && delta < 1e-9 && eps.Upper < 500; f += 0.1 { // beyond the profile
+		b, err := Delta(e, f*eps.Upper, r)
+		if err != nil {
+			return Attack{}, err
+		}
+		p.eps, p.delta = append(p.eps, f*eps.Upper), append(p.delta, b.Upper)
+	}
 	// A belief above e^ε′/(1+e^ε′) needs a loss above ε′. For every ε < ε′,
 	// P(loss > ε′) ≤ δ(ε)/(1−e^{ε−ε′}).
 	above := lossQuantile(p, eps.Upper, delta)
+	effect, fit := gaussians.effects()
 	return Attack{
 		TruePositiveAt1Percent: p.truePositive(0.01),
 		BestAccuracy:           (1 + p.delta[0]) / 2,
 		Posterior:              1 / (1 + math.Exp(-above)),
 		PosteriorExcept:        delta,
+		GaussianEffect:         effect,
+		GaussianFit:            fit,
 	}, nil
+}
+
+// effects returns the effect of a Gaussian release whose curve is above the profile's, and the
+// middle of the effects whose curves meet it. Between two points the curve is below their chord, as
+// δ is convex in e^ε.
+func (p profile) effects() (above, middle float64) {
+	const parts = 64
+	at := func(eps, delta float64) float64 {
+		if !(delta < 1) {
+			return math.Inf(1)
+		}
+		hi := 1.0
+		for pld.GaussianDelta(hi, eps) < delta && hi < 1e9 {
+			hi *= 2
+		}
+		lo := 0.0
+		for range 60 {
+			if mid := lo + (hi-lo)/2; pld.GaussianDelta(mid, eps)-pld.GaussianDeltaError(mid, eps) < delta {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return hi
+	}
+	least := math.Inf(1)
+	for i, eps := range p.eps {
+		if !(p.delta[i] > 0) {
+			break
+		}
+		mu := at(eps, p.delta[i])
+		least, above = min(least, mu), max(above, mu)
+		if i+1 < len(p.eps) {
+			whole := math.Expm1(p.eps[i+1] - eps)
+			for j := range parts { // the chord at the left end of a part, the release at the right end
+				to := eps + (p.eps[i+1]-eps)*float64(j+1)/parts
+				share := math.Expm1((p.eps[i+1]-eps)*float64(j)/parts) / whole
+				above = max(above, at(to, p.delta[i]+(p.delta[i+1]-p.delta[i])*share))
+			}
+		}
+	}
+	return above, min(above, (least+above)/2)
 }
 
 // lossQuantile returns a loss that is exceeded with probability at most delta, by Markov's

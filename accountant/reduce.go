@@ -194,7 +194,16 @@ func sampledEffect(q, mu float64) (float64, float64) {
 	if q > 1-1e-12 {
 		q = 1
 	}
-	return max(q, 1e-15), max(mu, 1e-8)
+	return max(q, leastRate), max(mu, leastAllocated)
+}
+
+// leastRate is so small that no price at a δ of at least MinDelta depends on it.
+const leastRate = 1e-60
+
+// loosely marks pairs of a sample whose effect was rounded up: they have no lower end.
+func loosely(p *pld.Pairs, mu float64) *pld.Pairs {
+	p.Loose = p.Loose || mu <= leastAllocated
+	return p
 }
 
 // onlyGaussian returns the effect of an event that consists only of a joint Gaussian release.

@@ -31,7 +31,7 @@ func TestWhatIsRefused(t *testing.T) {
 	one := func(s float64) Event { return Gaussian{s} }
 	for what, err := range map[string]error{
 		"Epsilon":      noise(Budget{Delta: 1e-5}, one),
-		"Delta":        noise(Budget{Epsilon: 1, Delta: 1e-13}, one),
+		"Delta":        noise(Budget{Epsilon: 1, Delta: 1e-31}, one),
 		"Relation":     noise(Budget{Epsilon: 1, Delta: 1e-5, Relation: 2}, one),
 		"event":        noise(good, nil),
 		"Budget.Eps":   count(Budget{Delta: 1e-5}, 9, steps),
@@ -49,8 +49,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"Probabilities": price(GaussianMixture{1, []float64{1, 2}, []float64{0.5, 0.4}}, AddOrRemoveOne),
 		"Population":    price(TruncatedPoisson{0.1, 0, 9, 1}, AddOrRemoveOne),
 		"MaxBatch":      price(TruncatedPoisson{0.1, 9, 0, 1}, AddOrRemoveOne),
-		"Steps":         price(RandomAllocation{0, 1}, AddOrRemoveOne),
-		"Alloc.Steps":   price(RandomAllocation{1<<20 + 1, 1}, AddOrRemoveOne),
+		"Steps":         price(RandomAllocation{0, 1, 0, false}, AddOrRemoveOne),
+		"Alloc.Steps":   price(RandomAllocation{1<<20 + 1, 1, 0, false}, AddOrRemoveOne),
+		"Alloc.Times":   price(RandomAllocation{8, 1, 9, false}, AddOrRemoveOne),
+		"Many.Times":    price(RandomAllocation{1 << 20, 1, 4097, false}, AddOrRemoveOne),
+		"Twice.Times":   price(RandomAllocation{8, 1, 2, true}, ReplaceOne),
 		"Sample":        price(SampledWithoutReplacement{9, 10, Gaussian{1}}, ReplaceOne),
 		"Curve.Deltas":  price(Curve{"low", []float64{-1, 1}, []float64{0.5, 0}, nil}, AddOrRemoveOne),
 		"order":         second(RDP(Gaussian{1}, 1, AddOrRemoveOne)),
@@ -78,7 +81,11 @@ func TestWhatIsRefused(t *testing.T) {
 	unknown := struct{ Gaussian }{Gaussian{1}}
 	for _, err := range []error{price(unknown, 0), second(DPAccountingScript(unknown, 1e-5, 0)),
 		price(SampledWithoutReplacement{9, 3, Laplace{1}}, ReplaceOne),
-		price(RandomAllocation{9, 1}, ReplaceOne), price(RandomAllocation{1, 1}, ReplaceOne),
+		price(RandomAllocation{9, 1, 0, false}, ReplaceOne),
+		price(RandomAllocation{1, 1, 0, false}, ReplaceOne),
+		price(RandomAllocation{9, 1, 0, true}, AddOrRemoveOne),
+		price(RandomAllocation{9, 1, 4, false}, ReplaceOne),
+		price(Disjoint{Parts: []Event{RandomAllocation{9, 1, 0, true}}, Fixed: true}, ReplaceOne),
 		second(RDP(Approximate{0.1, 1e-6}, 2, AddOrRemoveOne))} {
 		if !errors.Is(err, ErrUnsupported) {
 			t.Errorf("got %v, want %v", err, ErrUnsupported)
@@ -137,7 +144,7 @@ func TestLimitsOfSamples(t *testing.T) {
 		{TruncatedPoisson{1, 9, 9, 2}, Gaussian{1}, ReplaceOne},
 		{GaussianMixture{2, []float64{1, 1}, []float64{0.5, 0.5}}, Gaussian{2}, AddOrRemoveOne},
 		{DiscreteLaplace{1e-6, maxAtoms + 1}, Pure{1e-6 * (maxAtoms + 1)}, AddOrRemoveOne},
-		{RandomAllocation{1, 2}, Gaussian{2}, AddOrRemoveOne},
+		{RandomAllocation{1, 2, 0, false}, Gaussian{2}, AddOrRemoveOne},
 		{SameBatch{[]float64{4, 4}}, Gaussian{4 / math.Sqrt2}, AddOrRemoveOne},
 	} {
 		s, ok := c.e.(SampledWithoutReplacement)

@@ -16,7 +16,9 @@ func TestSamplers(t *testing.T) {
 		{g, []string{samplerNone}},
 		{poisson, []string{samplerPoisson}},
 		{Repeated{Event: poisson, Count: 3}, []string{samplerPoisson}},
-		{RandomAllocation{9, 20}, []string{samplerAllocated}},
+		{RandomAllocation{9, 20, 0, false}, []string{samplerAllocated}},
+		{RandomAllocation{9, 20, 3, false}, []string{samplerAllocated}},
+		{RandomAllocation{9, 20, 0, true}, []string{samplerShuffled}},
 		{Composed{Events: []Event{g, poisson}}, []string{samplerNone, samplerPoisson}},
 		{Composed{Events: []Event{poisson, g}}, []string{samplerNone, samplerPoisson}},
 	} {

@@ -45,7 +45,7 @@ func (s sampling) ofPublicSize() sampling {
 func Samplers(e Event) []string {
 	found := samplingOf(e).samplers
 	return slices.DeleteFunc([]string{samplerNone, samplerPoisson, samplerCyclic, samplerAllocated,
-		samplerSubset, samplerTruncated},
+		samplerShuffled, samplerSubset, samplerTruncated},
 		func(name string) bool { return !slices.Contains(found, name) })
 }
 
@@ -54,7 +54,9 @@ const (
 	samplerPoisson = "Poisson: each record independently with the stated probability"
 	samplerCyclic  = "cyclic Poisson: in one step of each round, which is drawn once, " +
 		"each record independently with the stated probability"
-	samplerAllocated = "random allocation: each record in one uniformly random step of each epoch"
+	samplerAllocated = "random allocation: each record in uniformly random steps of each epoch, " +
+		"as many as stated"
+	samplerShuffled  = "shuffled: a random order of the records in each epoch, cut into equal batches"
 	samplerSubset    = "without replacement: a fresh uniform subset of public size each time"
 	samplerTruncated = "truncated Poisson: independent inclusion, " +
 		"then a random cut to a public maximum"

@@ -11,14 +11,16 @@ import (
 
 // selections are the events of docs/reference/selection.md, with ordinary numbers.
 var selections = map[string]Event{
-	"Gaussian":                  Gaussian{20},
-	"PoissonSampled":            Repeated{PoissonSampled{0.01, Gaussian{0.9}}, 1000},
-	"SampledSum":                Repeated{SampledSum{0.01, 0.9}, 1000},
-	"TruncatedPoisson":          Repeated{TruncatedPoisson{0.01, 10000, 160, 0.9}, 1000},
-	"TruncatedPoisson, tight":   Repeated{TruncatedPoisson{0.01, 10000, 101, 0.9}, 1000},
-	"SampledWithoutReplacement": Repeated{SampledWithoutReplacement{10000, 100, Gaussian{0.9}}, 1000},
-	"RandomAllocation":          Repeated{RandomAllocation{100, 0.9}, 10},
-	"BandedSum":                 Repeated{BandedSum{0.08, 1.5, []float64{1, 0.5, 0.25, 0.25}}, 250},
+	"Gaussian":                   Gaussian{20},
+	"PoissonSampled":             Repeated{PoissonSampled{0.01, Gaussian{0.9}}, 1000},
+	"SampledSum":                 Repeated{SampledSum{0.01, 0.9}, 1000},
+	"TruncatedPoisson":           Repeated{TruncatedPoisson{0.01, 10000, 160, 0.9}, 1000},
+	"TruncatedPoisson, tight":    Repeated{TruncatedPoisson{0.01, 10000, 101, 0.9}, 1000},
+	"SampledWithoutReplacement":  Repeated{SampledWithoutReplacement{10000, 100, Gaussian{0.9}}, 1000},
+	"RandomAllocation":           Repeated{RandomAllocation{100, 0.9, 0, false}, 10},
+	"RandomAllocation, several":  Repeated{RandomAllocation{100, 0.9, 5, false}, 10},
+	"RandomAllocation, shuffled": Repeated{RandomAllocation{100, 0.9, 0, true}, 10},
+	"BandedSum":                  Repeated{BandedSum{0.08, 1.5, []float64{1, 0.5, 0.25, 0.25}}, 250},
 }
 
 // TestSelectionPage: the page says of each way to select batches how tightly it is priced.

@@ -22,7 +22,7 @@ func (d draws) eventOf(depth int) Event {
 		case 4:
 			return RandomizedResponse{d.between(0.1, 1), 2 + d.IntN(4)}
 		case 5:
-			return ExponentialMechanism{1 / noise}
+			return ExponentialMechanism{Epsilon: 1 / noise}
 		case 6:
 			return Pure{1 / noise}
 		case 7:
@@ -38,7 +38,8 @@ func (d draws) eventOf(depth int) Event {
 		case 12:
 			return GaussianMixture{noise, []float64{0, 1}, []float64{0.75, 0.25}}
 		case 13:
-			return RandomAllocation{1 + d.IntN(40), noise}
+			steps := 1 + d.IntN(40)
+			return RandomAllocation{steps, noise, d.IntN(min(4, steps+1)), d.IntN(5) == 0}
 		}
 		return SampledWithoutReplacement{100, 1 + d.IntN(100), Gaussian{noise}}
 	}

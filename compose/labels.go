@@ -168,7 +168,7 @@ func (c Labels) check(k *param.Checker) {
 	train := c.Train
 	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
 	k.Add(train.Validate())
-	k.OK(!train.RandomAllocation, "sgd.Config.RandomAllocation", true,
+	k.OK(!train.RandomAllocation && !train.Shuffled, "sgd.Config.RandomAllocation", true,
 		"false: compose draws Poisson samples")
 }
 

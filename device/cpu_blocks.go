@@ -48,8 +48,13 @@ func underflow(k int) float64 { return float64(k+8) * 0x1p-149 }
 // blockSizes returns Σ‖aᵢ‖, Σ‖dᵢ‖ and Σ‖aᵢ‖‖dᵢ‖ over the rows of two blocks.
 func blockSizes(k *kernels, a, d Matrix) (sa, sd, both float64) {
 	for r := range a.Rows {
-		x, y := a.Row(r), d.Row(r)
-		na, nd := math.Sqrt(k.dot(x, x)), math.Sqrt(k.dot(y, y))
+		x, y := a.Data[r*a.Stride:][:a.Cols], d.Data[r*d.Stride:][:d.Cols]
+		na, nd := 0.0, math.Sqrt(k.dot(y, y))
+		if len(x) > 1 {
+			na = math.Sqrt(k.dot(x, x))
+		} else {
+			na = math.Abs(float64(x[0])) // such as the 1 of a bias
+		}
 		sa, sd, both = sa+na, sd+nd, both+na*nd
 	}
 	return sa, sd, both

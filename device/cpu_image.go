@@ -26,31 +26,34 @@ func (c *cpu) slide(what string, do func(j *job, lo, hi int), w Window, patches,
 func doIm2Col(j *job, lo, hi int) {
 	w := j.window
 	down, across := w.Grid()
+	first := (w.Pad + w.Stride - 1) / w.Stride // place of a line whose patch is not left of the image
 	for i := lo; i < hi; i++ {
 		image, to := j.b.Row(i), i*down*across
 		for y := range down {
 			top := y*w.Stride - w.Pad
 			for x := 0; x < across; x++ {
-				if n := w.inner(j, len(image), top, x); n > 0 {
-					line := w.Size * w.Channels
-					at := (top*w.Width + x*w.Stride - w.Pad) * w.Channels
+				left, n := x*w.Stride-w.Pad, 0
+				if x == first {
+					n = w.inner(j, len(image), top, left)
+				}
+				if n > 0 {
+					line, at := w.Size*w.Channels, (top*w.Width+left)*w.Channels
 					j.kernels.lift(n, w.Size, (line+7)/8, &image[at], 4*w.Stride*w.Channels,
 						4*w.Width*w.Channels, &j.a.Row(to)[0], 4*line)
 					x, to = x+n, to+n
 				}
-				w.take(j.a.Row(to), image, top, x*w.Stride-w.Pad)
+				w.take(j.a.Data[to*j.a.Stride:][:j.a.Cols], image, top, x*w.Stride-w.Pad)
 				to++
 			}
 		}
 	}
 }
 
-// inner returns how many places from place x of a line on the kernel lift may copy: those inside an
-// image of the given number of values, but for the last, behind whose patch it would write.
-func (w *Window) inner(j *job, values, top, x int) int {
-	left := x*w.Stride - w.Pad
-	if j.kernels.lift == nil || j.a.Stride != w.Patch() || left < 0 || left >= w.Stride || top < 0 ||
-		top+w.Size > w.Height {
+// inner returns how many places of a line, from (top, left) on, the kernel lift may copy: those
+// inside an image of the given number of values, but for the last, behind whose patch it would
+// write.
+func (w *Window) inner(j *job, values, top, left int) int {
+	if j.kernels.lift == nil || j.a.Stride != w.Patch() || top < 0 || top+w.Size > w.Height {
 		return 0
 	}
 	read := (w.Size*w.Channels + 7) &^ 7 // from a line of a patch on
@@ -72,7 +75,20 @@ func (w *Window) take(patch, image []float32, y, x int) {
 	left, width = left*w.Channels, width*w.Channels
 	for row := top; row < top+height && width > 0; row++ {
 		at := (y+row)*step + x*w.Channels + left
-		copy(patch[row*line+left:], image[at:at+width])
+		move(patch[row*line+left:], image[at:at+width])
+	}
+}
+
+// move does the same as copy. It is faster for few numbers, such as a line of a window.
+func move(dst, src []float32) {
+	if len(src) > 8 {
+		copy(dst, src)
+		return
+	}
+	dst = dst[:len(src)]
+	//lint:ignore S1001 calling copy costs more than copying these few numbers
+	for i, v := range src {
+		dst[i] = v
 	}
 }
 

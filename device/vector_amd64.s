@@ -3795,69 +3795,69 @@ TEXT ·expAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z1, K2
-	VMOVUPS.Z    Z0, K1, Z0
-	VMOVUPS.Z    Z1, K2, Z1
-	VMOVUPS      vectorConstants<>+64(SB), Z2
-	VMOVUPS      vectorConstants<>+64(SB), Z3
-	VMINPS       Z0, Z2, Z0
-	VMINPS       Z1, Z3, Z1
-	VMULPS       vectorConstants<>+128(SB), Z0, Z2
-	VMULPS       vectorConstants<>+128(SB), Z1, Z3
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VRNDSCALEPS  $0x08, Z3, Z3
-	VMOVAPS      Z0, Z0
-	VMOVAPS      Z1, Z1
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z0
-	VFNMADD231PS vectorConstants<>+192(SB), Z3, Z1
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z0
-	VFNMADD231PS vectorConstants<>+256(SB), Z3, Z1
-	VMOVUPS      vectorConstants<>+320(SB), Z4
-	VMOVUPS      vectorConstants<>+320(SB), Z5
-	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z4
-	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z5
-	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z4
-	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z5
-	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z4
-	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z5
-	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z4
-	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z5
-	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z4
-	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z5
-	VMULPS       Z0, Z4, Z4
-	VMULPS       Z1, Z5, Z5
-	VFMADD213PS  Z0, Z0, Z4
-	VFMADD213PS  Z1, Z1, Z5
-	VADDPS       vectorConstants<>+704(SB), Z4, Z4
-	VADDPS       vectorConstants<>+704(SB), Z5, Z5
-	VCVTPS2DQ    Z2, Z0
-	VCVTPS2DQ    Z3, Z1
-	VPSRAD       $0x01, Z0, Z2
-	VPSRAD       $0x01, Z1, Z3
-	VPSUBD       Z2, Z0, Z0
-	VPSUBD       Z3, Z1, Z1
-	VPADDD       vectorConstants<>+768(SB), Z2, Z2
-	VPADDD       vectorConstants<>+768(SB), Z3, Z3
-	VPSLLD       $0x17, Z2, Z2
-	VPSLLD       $0x17, Z3, Z3
-	VMULPS       Z2, Z4, Z4
-	VMULPS       Z3, Z5, Z5
-	VPADDD       vectorConstants<>+768(SB), Z0, Z0
-	VPADDD       vectorConstants<>+768(SB), Z1, Z1
-	VPSLLD       $0x17, Z0, Z0
-	VPSLLD       $0x17, Z1, Z1
-	VMULPS       Z0, Z4, Z4
-	VMULPS       Z1, Z5, Z5
-	VMOVUPS.Z    Z4, K1, Z0
-	VMOVUPS.Z    Z5, K2, Z1
-	VMOVUPS      Z0, (AX)(BX*1)
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z1, K2
+	VMOVUPS.Z         Z0, K1, Z0
+	VMOVUPS.Z         Z1, K2, Z1
+	VBROADCASTSS      vectorConstants<>+64(SB), Z2
+	VBROADCASTSS      vectorConstants<>+64(SB), Z3
+	VMINPS            Z0, Z2, Z0
+	VMINPS            Z1, Z3, Z1
+	VMULPS.BCST       vectorConstants<>+128(SB), Z0, Z2
+	VMULPS.BCST       vectorConstants<>+128(SB), Z1, Z3
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VRNDSCALEPS       $0x08, Z3, Z3
+	VMOVAPS           Z0, Z0
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z0
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z3, Z1
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z0
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z3, Z1
+	VBROADCASTSS      vectorConstants<>+320(SB), Z4
+	VBROADCASTSS      vectorConstants<>+320(SB), Z5
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z0, Z4
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z1, Z5
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z0, Z4
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z1, Z5
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z0, Z4
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z1, Z5
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z0, Z4
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z1, Z5
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z0, Z4
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z1, Z5
+	VMULPS            Z0, Z4, Z4
+	VMULPS            Z1, Z5, Z5
+	VFMADD213PS       Z0, Z0, Z4
+	VFMADD213PS       Z1, Z1, Z5
+	VADDPS.BCST       vectorConstants<>+704(SB), Z4, Z4
+	VADDPS.BCST       vectorConstants<>+704(SB), Z5, Z5
+	VCVTPS2DQ         Z2, Z0
+	VCVTPS2DQ         Z3, Z1
+	VPSRAD            $0x01, Z0, Z2
+	VPSRAD            $0x01, Z1, Z3
+	VPSUBD            Z2, Z0, Z0
+	VPSUBD            Z3, Z1, Z1
+	VPADDD.BCST       vectorConstants<>+768(SB), Z2, Z2
+	VPADDD.BCST       vectorConstants<>+768(SB), Z3, Z3
+	VPSLLD            $0x17, Z2, Z2
+	VPSLLD            $0x17, Z3, Z3
+	VMULPS            Z2, Z4, Z4
+	VMULPS            Z3, Z5, Z5
+	VPADDD.BCST       vectorConstants<>+768(SB), Z0, Z0
+	VPADDD.BCST       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD            $0x17, Z0, Z0
+	VPSLLD            $0x17, Z1, Z1
+	VMULPS            Z0, Z4, Z4
+	VMULPS            Z1, Z5, Z5
+	VMOVUPS.Z         Z4, K1, Z0
+	VMOVUPS.Z         Z5, K2, Z1
+	VMOVUPS           Z0, (AX)(BX*1)
+	VMOVUPS           Z1, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -3865,78 +3865,78 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
-	VMOVUPS.Z    Z0, K1, Z0
-	VMOVUPS      vectorConstants<>+64(SB), Z1
-	VMINPS       Z0, Z1, Z0
-	VMULPS       vectorConstants<>+128(SB), Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VMOVAPS      Z0, Z0
-	VFNMADD231PS vectorConstants<>+192(SB), Z1, Z0
-	VFNMADD231PS vectorConstants<>+256(SB), Z1, Z0
-	VMOVUPS      vectorConstants<>+320(SB), Z2
-	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z2
-	VMULPS       Z0, Z2, Z2
-	VFMADD213PS  Z0, Z0, Z2
-	VADDPS       vectorConstants<>+704(SB), Z2, Z2
-	VCVTPS2DQ    Z1, Z0
-	VPSRAD       $0x01, Z0, Z1
-	VPSUBD       Z1, Z0, Z0
-	VPADDD       vectorConstants<>+768(SB), Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VMULPS       Z1, Z2, Z2
-	VPADDD       vectorConstants<>+768(SB), Z0, Z0
-	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS.Z    Z2, K1, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VMOVUPS.Z         Z0, K1, Z0
+	VBROADCASTSS      vectorConstants<>+64(SB), Z1
+	VMINPS            Z0, Z1, Z0
+	VMULPS.BCST       vectorConstants<>+128(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z1, Z0
+	VBROADCASTSS      vectorConstants<>+320(SB), Z2
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z0, Z2
+	VMULPS            Z0, Z2, Z2
+	VFMADD213PS       Z0, Z0, Z2
+	VADDPS.BCST       vectorConstants<>+704(SB), Z2, Z2
+	VCVTPS2DQ         Z1, Z0
+	VPSRAD            $0x01, Z0, Z1
+	VPSUBD            Z1, Z0, Z0
+	VPADDD.BCST       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD            $0x17, Z1, Z1
+	VMULPS            Z1, Z2, Z2
+	VPADDD.BCST       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD            $0x17, Z0, Z0
+	VMULPS            Z0, Z2, Z2
+	VMOVUPS.Z         Z2, K1, Z0
+	VMOVUPS           Z0, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K2
-	VMOVUPS.Z    Z0, K2, Z0
-	VMOVUPS      vectorConstants<>+64(SB), Z1
-	VMINPS       Z0, Z1, Z0
-	VMULPS       vectorConstants<>+128(SB), Z0, Z1
-	VRNDSCALEPS  $0x08, Z1, Z1
-	VMOVAPS      Z0, Z0
-	VFNMADD231PS vectorConstants<>+192(SB), Z1, Z0
-	VFNMADD231PS vectorConstants<>+256(SB), Z1, Z0
-	VMOVUPS      vectorConstants<>+320(SB), Z2
-	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z2
-	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z2
-	VMULPS       Z0, Z2, Z2
-	VFMADD213PS  Z0, Z0, Z2
-	VADDPS       vectorConstants<>+704(SB), Z2, Z2
-	VCVTPS2DQ    Z1, Z0
-	VPSRAD       $0x01, Z0, Z1
-	VPSUBD       Z1, Z0, Z0
-	VPADDD       vectorConstants<>+768(SB), Z1, Z1
-	VPSLLD       $0x17, Z1, Z1
-	VMULPS       Z1, Z2, Z2
-	VPADDD       vectorConstants<>+768(SB), Z0, Z0
-	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z2, Z2
-	VMOVUPS.Z    Z2, K2, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z0, K2
+	VMOVUPS.Z         Z0, K2, Z0
+	VBROADCASTSS      vectorConstants<>+64(SB), Z1
+	VMINPS            Z0, Z1, Z0
+	VMULPS.BCST       vectorConstants<>+128(SB), Z0, Z1
+	VRNDSCALEPS       $0x08, Z1, Z1
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z1, Z0
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z1, Z0
+	VBROADCASTSS      vectorConstants<>+320(SB), Z2
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z0, Z2
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z0, Z2
+	VMULPS            Z0, Z2, Z2
+	VFMADD213PS       Z0, Z0, Z2
+	VADDPS.BCST       vectorConstants<>+704(SB), Z2, Z2
+	VCVTPS2DQ         Z1, Z0
+	VPSRAD            $0x01, Z0, Z1
+	VPSUBD            Z1, Z0, Z0
+	VPADDD.BCST       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD            $0x17, Z1, Z1
+	VMULPS            Z1, Z2, Z2
+	VPADDD.BCST       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD            $0x17, Z0, Z0
+	VMULPS            Z0, Z2, Z2
+	VMOVUPS.Z         Z2, K2, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -3953,93 +3953,93 @@ TEXT ·logAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VCMPPS       $0x11, vectorConstants<>+832(SB), Z0, K1
-	VCMPPS       $0x11, vectorConstants<>+832(SB), Z1, K2
-	VMULPS       vectorConstants<>+896(SB), Z0, Z2
-	VMULPS       vectorConstants<>+896(SB), Z1, Z3
-	VBLENDMPS    Z2, Z0, K1, Z4
-	VBLENDMPS    Z3, Z1, K2, Z5
-	VANDPS       vectorConstants<>+960(SB), Z4, Z2
-	VANDPS       vectorConstants<>+960(SB), Z5, Z3
-	VORPS        vectorConstants<>+640(SB), Z2, Z2
-	VORPS        vectorConstants<>+640(SB), Z3, Z3
-	VPSRLD       $0x17, Z4, Z24
-	VPSRLD       $0x17, Z5, Z25
-	VPSUBD       vectorConstants<>+1024(SB), Z24, Z24
-	VPSUBD       vectorConstants<>+1024(SB), Z25, Z25
-	VCVTDQ2PS    Z24, Z24
-	VCVTDQ2PS    Z25, Z25
-	VMOVUPS.Z    vectorConstants<>+1088(SB), K1, Z26
-	VMOVUPS.Z    vectorConstants<>+1088(SB), K2, Z27
-	VSUBPS       Z26, Z24, Z24
-	VSUBPS       Z27, Z25, Z25
-	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z2, K1
-	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z3, K2
-	VMOVUPS.Z    vectorConstants<>+704(SB), K1, Z26
-	VMOVUPS.Z    vectorConstants<>+704(SB), K2, Z27
-	VSUBPS       Z26, Z24, Z24
-	VSUBPS       Z27, Z25, Z25
-	VMOVUPS.Z    Z2, K1, Z26
-	VMOVUPS.Z    Z3, K2, Z27
-	VADDPS       Z26, Z2, Z2
-	VADDPS       Z27, Z3, Z3
-	VSUBPS       vectorConstants<>+704(SB), Z2, Z2
-	VSUBPS       vectorConstants<>+704(SB), Z3, Z3
-	VMULPS       Z2, Z2, Z26
-	VMULPS       Z3, Z3, Z27
-	VMOVUPS      vectorConstants<>+1216(SB), Z28
-	VMOVUPS      vectorConstants<>+1216(SB), Z29
-	VFMADD213PS  vectorConstants<>+1280(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1280(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1344(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1344(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1408(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1408(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1472(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1472(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1536(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1536(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1600(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1600(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1664(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1664(SB), Z3, Z29
-	VFMADD213PS  vectorConstants<>+1728(SB), Z2, Z28
-	VFMADD213PS  vectorConstants<>+1728(SB), Z3, Z29
-	VMULPS       Z2, Z28, Z28
-	VMULPS       Z3, Z29, Z29
-	VMULPS       Z26, Z28, Z28
-	VMULPS       Z27, Z29, Z29
-	VFMADD231PS  vectorConstants<>+256(SB), Z24, Z28
-	VFMADD231PS  vectorConstants<>+256(SB), Z25, Z29
-	VFNMADD231PS vectorConstants<>+640(SB), Z26, Z28
-	VFNMADD231PS vectorConstants<>+640(SB), Z27, Z29
-	VADDPS       Z2, Z28, Z28
-	VADDPS       Z3, Z29, Z29
-	VFMADD231PS  vectorConstants<>+192(SB), Z24, Z28
-	VFMADD231PS  vectorConstants<>+192(SB), Z25, Z29
-	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z0, K1
-	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z1, K2
-	VBLENDMPS    Z0, Z28, K1, Z6
-	VBLENDMPS    Z1, Z29, K2, Z7
-	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z0, K1
-	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z1, K2
-	VBLENDMPS    vectorConstants<>+1856(SB), Z6, K1, Z8
-	VBLENDMPS    vectorConstants<>+1856(SB), Z7, K2, Z9
-	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z0, K1
-	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z1, K2
-	VBLENDMPS    vectorConstants<>+1984(SB), Z8, K1, Z10
-	VBLENDMPS    vectorConstants<>+1984(SB), Z9, K2, Z11
-	VCMPPS       $0x03, Z0, Z0, K1
-	VCMPPS       $0x03, Z1, Z1, K2
-	VBLENDMPS    Z0, Z10, K1, Z12
-	VBLENDMPS    Z1, Z11, K2, Z13
-	VMOVUPS      Z12, (AX)(BX*1)
-	VMOVUPS      Z13, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VCMPPS.BCST       $0x11, vectorConstants<>+832(SB), Z0, K1
+	VCMPPS.BCST       $0x11, vectorConstants<>+832(SB), Z1, K2
+	VMULPS.BCST       vectorConstants<>+896(SB), Z0, Z2
+	VMULPS.BCST       vectorConstants<>+896(SB), Z1, Z3
+	VBLENDMPS         Z2, Z0, K1, Z4
+	VBLENDMPS         Z3, Z1, K2, Z5
+	VANDPS.BCST       vectorConstants<>+960(SB), Z4, Z2
+	VANDPS.BCST       vectorConstants<>+960(SB), Z5, Z3
+	VORPS.BCST        vectorConstants<>+640(SB), Z2, Z2
+	VORPS.BCST        vectorConstants<>+640(SB), Z3, Z3
+	VPSRLD            $0x17, Z4, Z24
+	VPSRLD            $0x17, Z5, Z25
+	VPSUBD.BCST       vectorConstants<>+1024(SB), Z24, Z24
+	VPSUBD.BCST       vectorConstants<>+1024(SB), Z25, Z25
+	VCVTDQ2PS         Z24, Z24
+	VCVTDQ2PS         Z25, Z25
+	VBROADCASTSS.Z    vectorConstants<>+1088(SB), K1, Z26
+	VBROADCASTSS.Z    vectorConstants<>+1088(SB), K2, Z27
+	VSUBPS            Z26, Z24, Z24
+	VSUBPS            Z27, Z25, Z25
+	VCMPPS.BCST       $0x11, vectorConstants<>+1152(SB), Z2, K1
+	VCMPPS.BCST       $0x11, vectorConstants<>+1152(SB), Z3, K2
+	VBROADCASTSS.Z    vectorConstants<>+704(SB), K1, Z26
+	VBROADCASTSS.Z    vectorConstants<>+704(SB), K2, Z27
+	VSUBPS            Z26, Z24, Z24
+	VSUBPS            Z27, Z25, Z25
+	VMOVUPS.Z         Z2, K1, Z26
+	VMOVUPS.Z         Z3, K2, Z27
+	VADDPS            Z26, Z2, Z2
+	VADDPS            Z27, Z3, Z3
+	VSUBPS.BCST       vectorConstants<>+704(SB), Z2, Z2
+	VSUBPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VMULPS            Z2, Z2, Z26
+	VMULPS            Z3, Z3, Z27
+	VBROADCASTSS      vectorConstants<>+1216(SB), Z28
+	VBROADCASTSS      vectorConstants<>+1216(SB), Z29
+	VFMADD213PS.BCST  vectorConstants<>+1280(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1280(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1344(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1344(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1408(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1408(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1472(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1472(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1536(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1536(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1600(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1600(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1664(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1664(SB), Z3, Z29
+	VFMADD213PS.BCST  vectorConstants<>+1728(SB), Z2, Z28
+	VFMADD213PS.BCST  vectorConstants<>+1728(SB), Z3, Z29
+	VMULPS            Z2, Z28, Z28
+	VMULPS            Z3, Z29, Z29
+	VMULPS            Z26, Z28, Z28
+	VMULPS            Z27, Z29, Z29
+	VFMADD231PS.BCST  vectorConstants<>+256(SB), Z24, Z28
+	VFMADD231PS.BCST  vectorConstants<>+256(SB), Z25, Z29
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z26, Z28
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z27, Z29
+	VADDPS            Z2, Z28, Z28
+	VADDPS            Z3, Z29, Z29
+	VFMADD231PS.BCST  vectorConstants<>+192(SB), Z24, Z28
+	VFMADD231PS.BCST  vectorConstants<>+192(SB), Z25, Z29
+	VCMPPS.BCST       $0x00, vectorConstants<>+1792(SB), Z0, K1
+	VCMPPS.BCST       $0x00, vectorConstants<>+1792(SB), Z1, K2
+	VBLENDMPS         Z0, Z28, K1, Z6
+	VBLENDMPS         Z1, Z29, K2, Z7
+	VCMPPS.BCST       $0x00, vectorConstants<>+1920(SB), Z0, K1
+	VCMPPS.BCST       $0x00, vectorConstants<>+1920(SB), Z1, K2
+	VBLENDMPS.BCST    vectorConstants<>+1856(SB), Z6, K1, Z8
+	VBLENDMPS.BCST    vectorConstants<>+1856(SB), Z7, K2, Z9
+	VCMPPS.BCST       $0x11, vectorConstants<>+1920(SB), Z0, K1
+	VCMPPS.BCST       $0x11, vectorConstants<>+1920(SB), Z1, K2
+	VBLENDMPS.BCST    vectorConstants<>+1984(SB), Z8, K1, Z10
+	VBLENDMPS.BCST    vectorConstants<>+1984(SB), Z9, K2, Z11
+	VCMPPS            $0x03, Z0, Z0, K1
+	VCMPPS            $0x03, Z1, Z1, K2
+	VBLENDMPS         Z0, Z10, K1, Z12
+	VBLENDMPS         Z1, Z11, K2, Z13
+	VMOVUPS           Z12, (AX)(BX*1)
+	VMOVUPS           Z13, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -4047,102 +4047,102 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VCMPPS       $0x11, vectorConstants<>+832(SB), Z0, K1
-	VMULPS       vectorConstants<>+896(SB), Z0, Z1
-	VBLENDMPS    Z1, Z0, K1, Z14
-	VANDPS       vectorConstants<>+960(SB), Z14, Z1
-	VORPS        vectorConstants<>+640(SB), Z1, Z1
-	VPSRLD       $0x17, Z14, Z2
-	VPSUBD       vectorConstants<>+1024(SB), Z2, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMOVUPS.Z    vectorConstants<>+1088(SB), K1, Z3
-	VSUBPS       Z3, Z2, Z2
-	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z1, K1
-	VMOVUPS.Z    vectorConstants<>+704(SB), K1, Z3
-	VSUBPS       Z3, Z2, Z2
-	VMOVUPS.Z    Z1, K1, Z3
-	VADDPS       Z3, Z1, Z1
-	VSUBPS       vectorConstants<>+704(SB), Z1, Z1
-	VMULPS       Z1, Z1, Z3
-	VMOVUPS      vectorConstants<>+1216(SB), Z4
-	VFMADD213PS  vectorConstants<>+1280(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1344(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1408(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1472(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1536(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1600(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1664(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1728(SB), Z1, Z4
-	VMULPS       Z1, Z4, Z4
-	VMULPS       Z3, Z4, Z4
-	VFMADD231PS  vectorConstants<>+256(SB), Z2, Z4
-	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z4
-	VADDPS       Z1, Z4, Z4
-	VFMADD231PS  vectorConstants<>+192(SB), Z2, Z4
-	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z0, K1
-	VBLENDMPS    Z0, Z4, K1, Z15
-	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z0, K1
-	VBLENDMPS    vectorConstants<>+1856(SB), Z15, K1, Z16
-	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z0, K1
-	VBLENDMPS    vectorConstants<>+1984(SB), Z16, K1, Z17
-	VCMPPS       $0x03, Z0, Z0, K1
-	VBLENDMPS    Z0, Z17, K1, Z18
-	VMOVUPS      Z18, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VCMPPS.BCST       $0x11, vectorConstants<>+832(SB), Z0, K1
+	VMULPS.BCST       vectorConstants<>+896(SB), Z0, Z1
+	VBLENDMPS         Z1, Z0, K1, Z14
+	VANDPS.BCST       vectorConstants<>+960(SB), Z14, Z1
+	VORPS.BCST        vectorConstants<>+640(SB), Z1, Z1
+	VPSRLD            $0x17, Z14, Z2
+	VPSUBD.BCST       vectorConstants<>+1024(SB), Z2, Z2
+	VCVTDQ2PS         Z2, Z2
+	VBROADCASTSS.Z    vectorConstants<>+1088(SB), K1, Z3
+	VSUBPS            Z3, Z2, Z2
+	VCMPPS.BCST       $0x11, vectorConstants<>+1152(SB), Z1, K1
+	VBROADCASTSS.Z    vectorConstants<>+704(SB), K1, Z3
+	VSUBPS            Z3, Z2, Z2
+	VMOVUPS.Z         Z1, K1, Z3
+	VADDPS            Z3, Z1, Z1
+	VSUBPS.BCST       vectorConstants<>+704(SB), Z1, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      vectorConstants<>+1216(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+1280(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1344(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1408(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1472(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1536(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1600(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1664(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1728(SB), Z1, Z4
+	VMULPS            Z1, Z4, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD231PS.BCST  vectorConstants<>+256(SB), Z2, Z4
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z3, Z4
+	VADDPS            Z1, Z4, Z4
+	VFMADD231PS.BCST  vectorConstants<>+192(SB), Z2, Z4
+	VCMPPS.BCST       $0x00, vectorConstants<>+1792(SB), Z0, K1
+	VBLENDMPS         Z0, Z4, K1, Z15
+	VCMPPS.BCST       $0x00, vectorConstants<>+1920(SB), Z0, K1
+	VBLENDMPS.BCST    vectorConstants<>+1856(SB), Z15, K1, Z16
+	VCMPPS.BCST       $0x11, vectorConstants<>+1920(SB), Z0, K1
+	VBLENDMPS.BCST    vectorConstants<>+1984(SB), Z16, K1, Z17
+	VCMPPS            $0x03, Z0, Z0, K1
+	VBLENDMPS         Z0, Z17, K1, Z18
+	VMOVUPS           Z18, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VCMPPS       $0x11, vectorConstants<>+832(SB), Z0, K2
-	VMULPS       vectorConstants<>+896(SB), Z0, Z1
-	VBLENDMPS    Z1, Z0, K2, Z19
-	VANDPS       vectorConstants<>+960(SB), Z19, Z1
-	VORPS        vectorConstants<>+640(SB), Z1, Z1
-	VPSRLD       $0x17, Z19, Z2
-	VPSUBD       vectorConstants<>+1024(SB), Z2, Z2
-	VCVTDQ2PS    Z2, Z2
-	VMOVUPS.Z    vectorConstants<>+1088(SB), K2, Z3
-	VSUBPS       Z3, Z2, Z2
-	VCMPPS       $0x11, vectorConstants<>+1152(SB), Z1, K2
-	VMOVUPS.Z    vectorConstants<>+704(SB), K2, Z3
-	VSUBPS       Z3, Z2, Z2
-	VMOVUPS.Z    Z1, K2, Z3
-	VADDPS       Z3, Z1, Z1
-	VSUBPS       vectorConstants<>+704(SB), Z1, Z1
-	VMULPS       Z1, Z1, Z3
-	VMOVUPS      vectorConstants<>+1216(SB), Z4
-	VFMADD213PS  vectorConstants<>+1280(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1344(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1408(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1472(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1536(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1600(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1664(SB), Z1, Z4
-	VFMADD213PS  vectorConstants<>+1728(SB), Z1, Z4
-	VMULPS       Z1, Z4, Z4
-	VMULPS       Z3, Z4, Z4
-	VFMADD231PS  vectorConstants<>+256(SB), Z2, Z4
-	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z4
-	VADDPS       Z1, Z4, Z4
-	VFMADD231PS  vectorConstants<>+192(SB), Z2, Z4
-	VCMPPS       $0x00, vectorConstants<>+1792(SB), Z0, K2
-	VBLENDMPS    Z0, Z4, K2, Z20
-	VCMPPS       $0x00, vectorConstants<>+1920(SB), Z0, K2
-	VBLENDMPS    vectorConstants<>+1856(SB), Z20, K2, Z21
-	VCMPPS       $0x11, vectorConstants<>+1920(SB), Z0, K2
-	VBLENDMPS    vectorConstants<>+1984(SB), Z21, K2, Z22
-	VCMPPS       $0x03, Z0, Z0, K2
-	VBLENDMPS    Z0, Z22, K2, Z23
-	VMOVUPS      Z23, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VCMPPS.BCST       $0x11, vectorConstants<>+832(SB), Z0, K2
+	VMULPS.BCST       vectorConstants<>+896(SB), Z0, Z1
+	VBLENDMPS         Z1, Z0, K2, Z19
+	VANDPS.BCST       vectorConstants<>+960(SB), Z19, Z1
+	VORPS.BCST        vectorConstants<>+640(SB), Z1, Z1
+	VPSRLD            $0x17, Z19, Z2
+	VPSUBD.BCST       vectorConstants<>+1024(SB), Z2, Z2
+	VCVTDQ2PS         Z2, Z2
+	VBROADCASTSS.Z    vectorConstants<>+1088(SB), K2, Z3
+	VSUBPS            Z3, Z2, Z2
+	VCMPPS.BCST       $0x11, vectorConstants<>+1152(SB), Z1, K2
+	VBROADCASTSS.Z    vectorConstants<>+704(SB), K2, Z3
+	VSUBPS            Z3, Z2, Z2
+	VMOVUPS.Z         Z1, K2, Z3
+	VADDPS            Z3, Z1, Z1
+	VSUBPS.BCST       vectorConstants<>+704(SB), Z1, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      vectorConstants<>+1216(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+1280(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1344(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1408(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1472(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1536(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1600(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1664(SB), Z1, Z4
+	VFMADD213PS.BCST  vectorConstants<>+1728(SB), Z1, Z4
+	VMULPS            Z1, Z4, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD231PS.BCST  vectorConstants<>+256(SB), Z2, Z4
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z3, Z4
+	VADDPS            Z1, Z4, Z4
+	VFMADD231PS.BCST  vectorConstants<>+192(SB), Z2, Z4
+	VCMPPS.BCST       $0x00, vectorConstants<>+1792(SB), Z0, K2
+	VBLENDMPS         Z0, Z4, K2, Z20
+	VCMPPS.BCST       $0x00, vectorConstants<>+1920(SB), Z0, K2
+	VBLENDMPS.BCST    vectorConstants<>+1856(SB), Z20, K2, Z21
+	VCMPPS.BCST       $0x11, vectorConstants<>+1920(SB), Z0, K2
+	VBLENDMPS.BCST    vectorConstants<>+1984(SB), Z21, K2, Z22
+	VCMPPS            $0x03, Z0, Z0, K2
+	VBLENDMPS         Z0, Z22, K2, Z23
+	VMOVUPS           Z23, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -4159,89 +4159,89 @@ TEXT ·tanhAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VANDPS       vectorConstants<>+2048(SB), Z0, Z2
-	VANDPS       vectorConstants<>+2048(SB), Z1, Z3
-	VADDPS       Z2, Z2, Z4
-	VADDPS       Z3, Z3, Z5
-	VMOVUPS      vectorConstants<>+2112(SB), Z6
-	VMOVUPS      vectorConstants<>+2112(SB), Z7
-	VMINPS       Z6, Z4, Z4
-	VMINPS       Z7, Z5, Z5
-	VMULPS       vectorConstants<>+128(SB), Z4, Z6
-	VMULPS       vectorConstants<>+128(SB), Z5, Z7
-	VRNDSCALEPS  $0x08, Z6, Z6
-	VRNDSCALEPS  $0x08, Z7, Z7
-	VMOVAPS      Z4, Z4
-	VMOVAPS      Z5, Z5
-	VFNMADD231PS vectorConstants<>+192(SB), Z6, Z4
-	VFNMADD231PS vectorConstants<>+192(SB), Z7, Z5
-	VFNMADD231PS vectorConstants<>+256(SB), Z6, Z4
-	VFNMADD231PS vectorConstants<>+256(SB), Z7, Z5
-	VMOVUPS      vectorConstants<>+320(SB), Z12
-	VMOVUPS      vectorConstants<>+320(SB), Z13
-	VFMADD213PS  vectorConstants<>+384(SB), Z4, Z12
-	VFMADD213PS  vectorConstants<>+384(SB), Z5, Z13
-	VFMADD213PS  vectorConstants<>+448(SB), Z4, Z12
-	VFMADD213PS  vectorConstants<>+448(SB), Z5, Z13
-	VFMADD213PS  vectorConstants<>+512(SB), Z4, Z12
-	VFMADD213PS  vectorConstants<>+512(SB), Z5, Z13
-	VFMADD213PS  vectorConstants<>+576(SB), Z4, Z12
-	VFMADD213PS  vectorConstants<>+576(SB), Z5, Z13
-	VFMADD213PS  vectorConstants<>+640(SB), Z4, Z12
-	VFMADD213PS  vectorConstants<>+640(SB), Z5, Z13
-	VMULPS       Z4, Z12, Z12
-	VMULPS       Z5, Z13, Z13
-	VFMADD213PS  Z4, Z4, Z12
-	VFMADD213PS  Z5, Z5, Z13
-	VADDPS       vectorConstants<>+704(SB), Z12, Z12
-	VADDPS       vectorConstants<>+704(SB), Z13, Z13
-	VCVTPS2DQ    Z6, Z6
-	VCVTPS2DQ    Z7, Z7
-	VPSLLD       $0x17, Z6, Z6
-	VPSLLD       $0x17, Z7, Z7
-	VPADDD       Z6, Z12, Z12
-	VPADDD       Z7, Z13, Z13
-	VADDPS       vectorConstants<>+704(SB), Z12, Z12
-	VADDPS       vectorConstants<>+704(SB), Z13, Z13
-	VMOVUPS      vectorConstants<>+704(SB), Z4
-	VMOVUPS      vectorConstants<>+704(SB), Z5
-	VMOVUPS      vectorConstants<>+2176(SB), Z6
-	VMOVUPS      vectorConstants<>+2176(SB), Z7
-	VDIVPS       Z12, Z6, Z6
-	VDIVPS       Z13, Z7, Z7
-	VSUBPS       Z6, Z4, Z4
-	VSUBPS       Z7, Z5, Z5
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z6
-	VANDPS       vectorConstants<>+2240(SB), Z1, Z7
-	VORPS        Z6, Z4, Z4
-	VORPS        Z7, Z5, Z5
-	VMULPS       Z0, Z0, Z6
-	VMULPS       Z1, Z1, Z7
-	VMOVUPS      vectorConstants<>+2304(SB), Z12
-	VMOVUPS      vectorConstants<>+2304(SB), Z13
-	VFMADD213PS  vectorConstants<>+2368(SB), Z6, Z12
-	VFMADD213PS  vectorConstants<>+2368(SB), Z7, Z13
-	VFMADD213PS  vectorConstants<>+2432(SB), Z6, Z12
-	VFMADD213PS  vectorConstants<>+2432(SB), Z7, Z13
-	VFMADD213PS  vectorConstants<>+2496(SB), Z6, Z12
-	VFMADD213PS  vectorConstants<>+2496(SB), Z7, Z13
-	VFMADD213PS  vectorConstants<>+2560(SB), Z6, Z12
-	VFMADD213PS  vectorConstants<>+2560(SB), Z7, Z13
-	VMULPS       Z6, Z12, Z12
-	VMULPS       Z7, Z13, Z13
-	VFMADD213PS  Z0, Z0, Z12
-	VFMADD213PS  Z1, Z1, Z13
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z2, K1
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z3, K2
-	VBLENDMPS    Z4, Z12, K1, Z8
-	VBLENDMPS    Z5, Z13, K2, Z9
-	VMOVUPS      Z8, (AX)(BX*1)
-	VMOVUPS      Z9, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z0, Z2
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z1, Z3
+	VADDPS            Z2, Z2, Z4
+	VADDPS            Z3, Z3, Z5
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z6
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z7
+	VMINPS            Z6, Z4, Z4
+	VMINPS            Z7, Z5, Z5
+	VMULPS.BCST       vectorConstants<>+128(SB), Z4, Z6
+	VMULPS.BCST       vectorConstants<>+128(SB), Z5, Z7
+	VRNDSCALEPS       $0x08, Z6, Z6
+	VRNDSCALEPS       $0x08, Z7, Z7
+	VMOVAPS           Z4, Z4
+	VMOVAPS           Z5, Z5
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z6, Z4
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z7, Z5
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z6, Z4
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z7, Z5
+	VBROADCASTSS      vectorConstants<>+320(SB), Z12
+	VBROADCASTSS      vectorConstants<>+320(SB), Z13
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z4, Z12
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z5, Z13
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z4, Z12
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z5, Z13
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z4, Z12
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z5, Z13
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z4, Z12
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z5, Z13
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z4, Z12
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z5, Z13
+	VMULPS            Z4, Z12, Z12
+	VMULPS            Z5, Z13, Z13
+	VFMADD213PS       Z4, Z4, Z12
+	VFMADD213PS       Z5, Z5, Z13
+	VADDPS.BCST       vectorConstants<>+704(SB), Z12, Z12
+	VADDPS.BCST       vectorConstants<>+704(SB), Z13, Z13
+	VCVTPS2DQ         Z6, Z6
+	VCVTPS2DQ         Z7, Z7
+	VPSLLD            $0x17, Z6, Z6
+	VPSLLD            $0x17, Z7, Z7
+	VPADDD            Z6, Z12, Z12
+	VPADDD            Z7, Z13, Z13
+	VADDPS.BCST       vectorConstants<>+704(SB), Z12, Z12
+	VADDPS.BCST       vectorConstants<>+704(SB), Z13, Z13
+	VBROADCASTSS      vectorConstants<>+704(SB), Z4
+	VBROADCASTSS      vectorConstants<>+704(SB), Z5
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z6
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z7
+	VDIVPS            Z12, Z6, Z6
+	VDIVPS            Z13, Z7, Z7
+	VSUBPS            Z6, Z4, Z4
+	VSUBPS            Z7, Z5, Z5
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z6
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z1, Z7
+	VORPS             Z6, Z4, Z4
+	VORPS             Z7, Z5, Z5
+	VMULPS            Z0, Z0, Z6
+	VMULPS            Z1, Z1, Z7
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z12
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z13
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z6, Z12
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z7, Z13
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z6, Z12
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z7, Z13
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z6, Z12
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z7, Z13
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z6, Z12
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z7, Z13
+	VMULPS            Z6, Z12, Z12
+	VMULPS            Z7, Z13, Z13
+	VFMADD213PS       Z0, Z0, Z12
+	VFMADD213PS       Z1, Z1, Z13
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z2, K1
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z3, K2
+	VBLENDMPS         Z4, Z12, K1, Z8
+	VBLENDMPS         Z5, Z13, K2, Z9
+	VMOVUPS           Z8, (AX)(BX*1)
+	VMOVUPS           Z9, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -4249,98 +4249,98 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VANDPS       vectorConstants<>+2048(SB), Z0, Z1
-	VADDPS       Z1, Z1, Z2
-	VMOVUPS      vectorConstants<>+2112(SB), Z3
-	VMINPS       Z3, Z2, Z2
-	VMULPS       vectorConstants<>+128(SB), Z2, Z3
-	VRNDSCALEPS  $0x08, Z3, Z3
-	VMOVAPS      Z2, Z2
-	VFNMADD231PS vectorConstants<>+192(SB), Z3, Z2
-	VFNMADD231PS vectorConstants<>+256(SB), Z3, Z2
-	VMOVUPS      vectorConstants<>+320(SB), Z4
-	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z4
-	VMULPS       Z2, Z4, Z4
-	VFMADD213PS  Z2, Z2, Z4
-	VADDPS       vectorConstants<>+704(SB), Z4, Z4
-	VCVTPS2DQ    Z3, Z3
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       Z3, Z4, Z4
-	VADDPS       vectorConstants<>+704(SB), Z4, Z4
-	VMOVUPS      vectorConstants<>+704(SB), Z2
-	VMOVUPS      vectorConstants<>+2176(SB), Z3
-	VDIVPS       Z4, Z3, Z3
-	VSUBPS       Z3, Z2, Z2
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z3
-	VORPS        Z3, Z2, Z2
-	VMULPS       Z0, Z0, Z3
-	VMOVUPS      vectorConstants<>+2304(SB), Z4
-	VFMADD213PS  vectorConstants<>+2368(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+2432(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+2496(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+2560(SB), Z3, Z4
-	VMULPS       Z3, Z4, Z4
-	VFMADD213PS  Z0, Z0, Z4
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z1, K1
-	VBLENDMPS    Z2, Z4, K1, Z10
-	VMOVUPS      Z10, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z0, Z1
+	VADDPS            Z1, Z1, Z2
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z3
+	VMINPS            Z3, Z2, Z2
+	VMULPS.BCST       vectorConstants<>+128(SB), Z2, Z3
+	VRNDSCALEPS       $0x08, Z3, Z3
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z3, Z2
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z3, Z2
+	VBROADCASTSS      vectorConstants<>+320(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z2, Z4
+	VMULPS            Z2, Z4, Z4
+	VFMADD213PS       Z2, Z2, Z4
+	VADDPS.BCST       vectorConstants<>+704(SB), Z4, Z4
+	VCVTPS2DQ         Z3, Z3
+	VPSLLD            $0x17, Z3, Z3
+	VPADDD            Z3, Z4, Z4
+	VADDPS.BCST       vectorConstants<>+704(SB), Z4, Z4
+	VBROADCASTSS      vectorConstants<>+704(SB), Z2
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z3
+	VDIVPS            Z4, Z3, Z3
+	VSUBPS            Z3, Z2, Z2
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z3
+	VORPS             Z3, Z2, Z2
+	VMULPS            Z0, Z0, Z3
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z0, Z0, Z4
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z1, K1
+	VBLENDMPS         Z2, Z4, K1, Z10
+	VMOVUPS           Z10, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VANDPS       vectorConstants<>+2048(SB), Z0, Z1
-	VADDPS       Z1, Z1, Z2
-	VMOVUPS      vectorConstants<>+2112(SB), Z3
-	VMINPS       Z3, Z2, Z2
-	VMULPS       vectorConstants<>+128(SB), Z2, Z3
-	VRNDSCALEPS  $0x08, Z3, Z3
-	VMOVAPS      Z2, Z2
-	VFNMADD231PS vectorConstants<>+192(SB), Z3, Z2
-	VFNMADD231PS vectorConstants<>+256(SB), Z3, Z2
-	VMOVUPS      vectorConstants<>+320(SB), Z4
-	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z4
-	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z4
-	VMULPS       Z2, Z4, Z4
-	VFMADD213PS  Z2, Z2, Z4
-	VADDPS       vectorConstants<>+704(SB), Z4, Z4
-	VCVTPS2DQ    Z3, Z3
-	VPSLLD       $0x17, Z3, Z3
-	VPADDD       Z3, Z4, Z4
-	VADDPS       vectorConstants<>+704(SB), Z4, Z4
-	VMOVUPS      vectorConstants<>+704(SB), Z2
-	VMOVUPS      vectorConstants<>+2176(SB), Z3
-	VDIVPS       Z4, Z3, Z3
-	VSUBPS       Z3, Z2, Z2
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z3
-	VORPS        Z3, Z2, Z2
-	VMULPS       Z0, Z0, Z3
-	VMOVUPS      vectorConstants<>+2304(SB), Z4
-	VFMADD213PS  vectorConstants<>+2368(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+2432(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+2496(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+2560(SB), Z3, Z4
-	VMULPS       Z3, Z4, Z4
-	VFMADD213PS  Z0, Z0, Z4
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z1, K2
-	VBLENDMPS    Z2, Z4, K2, Z11
-	VMOVUPS      Z11, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z0, Z1
+	VADDPS            Z1, Z1, Z2
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z3
+	VMINPS            Z3, Z2, Z2
+	VMULPS.BCST       vectorConstants<>+128(SB), Z2, Z3
+	VRNDSCALEPS       $0x08, Z3, Z3
+	VMOVAPS           Z2, Z2
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z3, Z2
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z3, Z2
+	VBROADCASTSS      vectorConstants<>+320(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z2, Z4
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z2, Z4
+	VMULPS            Z2, Z4, Z4
+	VFMADD213PS       Z2, Z2, Z4
+	VADDPS.BCST       vectorConstants<>+704(SB), Z4, Z4
+	VCVTPS2DQ         Z3, Z3
+	VPSLLD            $0x17, Z3, Z3
+	VPADDD            Z3, Z4, Z4
+	VADDPS.BCST       vectorConstants<>+704(SB), Z4, Z4
+	VBROADCASTSS      vectorConstants<>+704(SB), Z2
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z3
+	VDIVPS            Z4, Z3, Z3
+	VSUBPS            Z3, Z2, Z2
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z3
+	VORPS             Z3, Z2, Z2
+	VMULPS            Z0, Z0, Z3
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z0, Z0, Z4
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z1, K2
+	VBLENDMPS         Z2, Z4, K2, Z11
+	VMOVUPS           Z11, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -4357,71 +4357,71 @@ TEXT ·sigmoidAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VORPS        vectorConstants<>+2240(SB), Z0, Z2
-	VORPS        vectorConstants<>+2240(SB), Z1, Z3
-	VMOVUPS      vectorConstants<>+2688(SB), Z4
-	VMOVUPS      vectorConstants<>+2688(SB), Z5
-	VMAXPS       Z2, Z4, Z2
-	VMAXPS       Z3, Z5, Z3
-	VMULPS       vectorConstants<>+128(SB), Z2, Z4
-	VMULPS       vectorConstants<>+128(SB), Z3, Z5
-	VRNDSCALEPS  $0x08, Z4, Z4
-	VRNDSCALEPS  $0x08, Z5, Z5
-	VMOVAPS      Z2, Z2
-	VMOVAPS      Z3, Z3
-	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z2
-	VFNMADD231PS vectorConstants<>+192(SB), Z5, Z3
-	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z2
-	VFNMADD231PS vectorConstants<>+256(SB), Z5, Z3
-	VMOVUPS      vectorConstants<>+320(SB), Z14
-	VMOVUPS      vectorConstants<>+320(SB), Z15
-	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z14
-	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z15
-	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z14
-	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z15
-	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z14
-	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z15
-	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z14
-	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z15
-	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z14
-	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z15
-	VMULPS       Z2, Z14, Z14
-	VMULPS       Z3, Z15, Z15
-	VFMADD213PS  Z2, Z2, Z14
-	VFMADD213PS  Z3, Z3, Z15
-	VADDPS       vectorConstants<>+704(SB), Z14, Z14
-	VADDPS       vectorConstants<>+704(SB), Z15, Z15
-	VCVTPS2DQ    Z4, Z4
-	VCVTPS2DQ    Z5, Z5
-	VPADDD       vectorConstants<>+2752(SB), Z4, Z4
-	VPADDD       vectorConstants<>+2752(SB), Z5, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPSLLD       $0x17, Z5, Z5
-	VCMPPS       $0x03, Z0, Z0, K1
-	VCMPPS       $0x03, Z1, Z1, K2
-	VPADDD       Z4, Z14, Z14
-	VPADDD       Z5, Z15, Z15
-	VMULPS       vectorConstants<>+2816(SB), Z14, Z14
-	VMULPS       vectorConstants<>+2816(SB), Z15, Z15
-	VBLENDMPS    Z0, Z14, K1, Z6
-	VBLENDMPS    Z1, Z15, K2, Z7
-	VMOVUPS      vectorConstants<>+704(SB), Z2
-	VMOVUPS      vectorConstants<>+704(SB), Z3
-	VPMOVD2M     Z0, K1
-	VPMOVD2M     Z1, K2
-	VBLENDMPS    Z6, Z2, K1, Z8
-	VBLENDMPS    Z7, Z3, K2, Z9
-	VADDPS       vectorConstants<>+704(SB), Z6, Z6
-	VADDPS       vectorConstants<>+704(SB), Z7, Z7
-	VDIVPS       Z6, Z8, Z0
-	VDIVPS       Z7, Z9, Z1
-	VMOVUPS      Z0, (AX)(BX*1)
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VORPS.BCST        vectorConstants<>+2240(SB), Z0, Z2
+	VORPS.BCST        vectorConstants<>+2240(SB), Z1, Z3
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z4
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z5
+	VMAXPS            Z2, Z4, Z2
+	VMAXPS            Z3, Z5, Z3
+	VMULPS.BCST       vectorConstants<>+128(SB), Z2, Z4
+	VMULPS.BCST       vectorConstants<>+128(SB), Z3, Z5
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VRNDSCALEPS       $0x08, Z5, Z5
+	VMOVAPS           Z2, Z2
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z4, Z2
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z5, Z3
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z4, Z2
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z5, Z3
+	VBROADCASTSS      vectorConstants<>+320(SB), Z14
+	VBROADCASTSS      vectorConstants<>+320(SB), Z15
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z2, Z14
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z3, Z15
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z2, Z14
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z3, Z15
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z2, Z14
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z3, Z15
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z2, Z14
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z3, Z15
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z2, Z14
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z3, Z15
+	VMULPS            Z2, Z14, Z14
+	VMULPS            Z3, Z15, Z15
+	VFMADD213PS       Z2, Z2, Z14
+	VFMADD213PS       Z3, Z3, Z15
+	VADDPS.BCST       vectorConstants<>+704(SB), Z14, Z14
+	VADDPS.BCST       vectorConstants<>+704(SB), Z15, Z15
+	VCVTPS2DQ         Z4, Z4
+	VCVTPS2DQ         Z5, Z5
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z4, Z4
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z5, Z5
+	VPSLLD            $0x17, Z4, Z4
+	VPSLLD            $0x17, Z5, Z5
+	VCMPPS            $0x03, Z0, Z0, K1
+	VCMPPS            $0x03, Z1, Z1, K2
+	VPADDD            Z4, Z14, Z14
+	VPADDD            Z5, Z15, Z15
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z14, Z14
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z15, Z15
+	VBLENDMPS         Z0, Z14, K1, Z6
+	VBLENDMPS         Z1, Z15, K2, Z7
+	VBROADCASTSS      vectorConstants<>+704(SB), Z2
+	VBROADCASTSS      vectorConstants<>+704(SB), Z3
+	VPMOVD2M          Z0, K1
+	VPMOVD2M          Z1, K2
+	VBLENDMPS         Z6, Z2, K1, Z8
+	VBLENDMPS         Z7, Z3, K2, Z9
+	VADDPS.BCST       vectorConstants<>+704(SB), Z6, Z6
+	VADDPS.BCST       vectorConstants<>+704(SB), Z7, Z7
+	VDIVPS            Z6, Z8, Z0
+	VDIVPS            Z7, Z9, Z1
+	VMOVUPS           Z0, (AX)(BX*1)
+	VMOVUPS           Z1, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -4429,80 +4429,80 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+2688(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMULPS       vectorConstants<>+128(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
-	VMOVUPS      vectorConstants<>+320(SB), Z3
-	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
-	VMULPS       Z1, Z3, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VADDPS       vectorConstants<>+704(SB), Z3, Z3
-	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VCMPPS       $0x03, Z0, Z0, K1
-	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
-	VBLENDMPS    Z0, Z3, K1, Z10
-	VMOVUPS      vectorConstants<>+704(SB), Z1
-	VPMOVD2M     Z0, K1
-	VBLENDMPS    Z10, Z1, K1, Z11
-	VADDPS       vectorConstants<>+704(SB), Z10, Z10
-	VDIVPS       Z10, Z11, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VORPS.BCST        vectorConstants<>+2240(SB), Z0, Z1
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z2
+	VMAXPS            Z1, Z2, Z1
+	VMULPS.BCST       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z1
+	VBROADCASTSS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS            Z1, Z3, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VADDPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ         Z2, Z2
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VCMPPS            $0x03, Z0, Z0, K1
+	VPADDD            Z2, Z3, Z3
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z3, Z3
+	VBLENDMPS         Z0, Z3, K1, Z10
+	VBROADCASTSS      vectorConstants<>+704(SB), Z1
+	VPMOVD2M          Z0, K1
+	VBLENDMPS         Z10, Z1, K1, Z11
+	VADDPS.BCST       vectorConstants<>+704(SB), Z10, Z10
+	VDIVPS            Z10, Z11, Z0
+	VMOVUPS           Z0, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+2688(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMULPS       vectorConstants<>+128(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
-	VMOVUPS      vectorConstants<>+320(SB), Z3
-	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
-	VMULPS       Z1, Z3, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VADDPS       vectorConstants<>+704(SB), Z3, Z3
-	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VCMPPS       $0x03, Z0, Z0, K2
-	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
-	VBLENDMPS    Z0, Z3, K2, Z12
-	VMOVUPS      vectorConstants<>+704(SB), Z1
-	VPMOVD2M     Z0, K2
-	VBLENDMPS    Z12, Z1, K2, Z13
-	VADDPS       vectorConstants<>+704(SB), Z12, Z12
-	VDIVPS       Z12, Z13, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VORPS.BCST        vectorConstants<>+2240(SB), Z0, Z1
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z2
+	VMAXPS            Z1, Z2, Z1
+	VMULPS.BCST       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z1
+	VBROADCASTSS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS            Z1, Z3, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VADDPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ         Z2, Z2
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VCMPPS            $0x03, Z0, Z0, K2
+	VPADDD            Z2, Z3, Z3
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z3, Z3
+	VBLENDMPS         Z0, Z3, K2, Z12
+	VBROADCASTSS      vectorConstants<>+704(SB), Z1
+	VPMOVD2M          Z0, K2
+	VBLENDMPS         Z12, Z1, K2, Z13
+	VADDPS.BCST       vectorConstants<>+704(SB), Z12, Z12
+	VDIVPS            Z12, Z13, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -4519,87 +4519,87 @@ TEXT ·softplusAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VORPS        vectorConstants<>+2240(SB), Z0, Z2
-	VORPS        vectorConstants<>+2240(SB), Z1, Z3
-	VMOVUPS      vectorConstants<>+2688(SB), Z4
-	VMOVUPS      vectorConstants<>+2688(SB), Z5
-	VMAXPS       Z2, Z4, Z2
-	VMAXPS       Z3, Z5, Z3
-	VMULPS       vectorConstants<>+128(SB), Z2, Z4
-	VMULPS       vectorConstants<>+128(SB), Z3, Z5
-	VRNDSCALEPS  $0x08, Z4, Z4
-	VRNDSCALEPS  $0x08, Z5, Z5
-	VMOVAPS      Z2, Z2
-	VMOVAPS      Z3, Z3
-	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z2
-	VFNMADD231PS vectorConstants<>+192(SB), Z5, Z3
-	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z2
-	VFNMADD231PS vectorConstants<>+256(SB), Z5, Z3
-	VMOVUPS      vectorConstants<>+320(SB), Z10
-	VMOVUPS      vectorConstants<>+320(SB), Z11
-	VFMADD213PS  vectorConstants<>+384(SB), Z2, Z10
-	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z11
-	VFMADD213PS  vectorConstants<>+448(SB), Z2, Z10
-	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z11
-	VFMADD213PS  vectorConstants<>+512(SB), Z2, Z10
-	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z11
-	VFMADD213PS  vectorConstants<>+576(SB), Z2, Z10
-	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z11
-	VFMADD213PS  vectorConstants<>+640(SB), Z2, Z10
-	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z11
-	VMULPS       Z2, Z10, Z10
-	VMULPS       Z3, Z11, Z11
-	VFMADD213PS  Z2, Z2, Z10
-	VFMADD213PS  Z3, Z3, Z11
-	VADDPS       vectorConstants<>+704(SB), Z10, Z10
-	VADDPS       vectorConstants<>+704(SB), Z11, Z11
-	VCVTPS2DQ    Z4, Z4
-	VCVTPS2DQ    Z5, Z5
-	VPADDD       vectorConstants<>+2752(SB), Z4, Z4
-	VPADDD       vectorConstants<>+2752(SB), Z5, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPSLLD       $0x17, Z5, Z5
-	VCMPPS       $0x03, Z0, Z0, K1
-	VCMPPS       $0x03, Z1, Z1, K2
-	VPADDD       Z4, Z10, Z10
-	VPADDD       Z5, Z11, Z11
-	VMULPS       vectorConstants<>+2816(SB), Z10, Z10
-	VMULPS       vectorConstants<>+2816(SB), Z11, Z11
-	VBLENDMPS    Z0, Z10, K1, Z6
-	VBLENDMPS    Z1, Z11, K2, Z7
-	VADDPS       vectorConstants<>+2176(SB), Z6, Z2
-	VADDPS       vectorConstants<>+2176(SB), Z7, Z3
-	VDIVPS       Z2, Z6, Z2
-	VDIVPS       Z3, Z7, Z3
-	VMULPS       Z2, Z2, Z4
-	VMULPS       Z3, Z3, Z5
-	VMOVUPS      vectorConstants<>+2880(SB), Z10
-	VMOVUPS      vectorConstants<>+2880(SB), Z11
-	VFMADD213PS  vectorConstants<>+2944(SB), Z4, Z10
-	VFMADD213PS  vectorConstants<>+2944(SB), Z5, Z11
-	VFMADD213PS  vectorConstants<>+3008(SB), Z4, Z10
-	VFMADD213PS  vectorConstants<>+3008(SB), Z5, Z11
-	VFMADD213PS  vectorConstants<>+3072(SB), Z4, Z10
-	VFMADD213PS  vectorConstants<>+3072(SB), Z5, Z11
-	VMULPS       Z4, Z10, Z10
-	VMULPS       Z5, Z11, Z11
-	VFMADD213PS  Z2, Z2, Z10
-	VFMADD213PS  Z3, Z3, Z11
-	VADDPS       Z10, Z10, Z10
-	VADDPS       Z11, Z11, Z11
-	VXORPS       Z2, Z2, Z2
-	VXORPS       Z3, Z3, Z3
-	VMAXPS       Z0, Z2, Z0
-	VMAXPS       Z1, Z3, Z1
-	VADDPS       Z10, Z0, Z0
-	VADDPS       Z11, Z1, Z1
-	VMOVUPS      Z0, (AX)(BX*1)
-	VMOVUPS      Z1, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VORPS.BCST        vectorConstants<>+2240(SB), Z0, Z2
+	VORPS.BCST        vectorConstants<>+2240(SB), Z1, Z3
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z4
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z5
+	VMAXPS            Z2, Z4, Z2
+	VMAXPS            Z3, Z5, Z3
+	VMULPS.BCST       vectorConstants<>+128(SB), Z2, Z4
+	VMULPS.BCST       vectorConstants<>+128(SB), Z3, Z5
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VRNDSCALEPS       $0x08, Z5, Z5
+	VMOVAPS           Z2, Z2
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z4, Z2
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z5, Z3
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z4, Z2
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z5, Z3
+	VBROADCASTSS      vectorConstants<>+320(SB), Z10
+	VBROADCASTSS      vectorConstants<>+320(SB), Z11
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z2, Z10
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z3, Z11
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z2, Z10
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z3, Z11
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z2, Z10
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z3, Z11
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z2, Z10
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z3, Z11
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z2, Z10
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z3, Z11
+	VMULPS            Z2, Z10, Z10
+	VMULPS            Z3, Z11, Z11
+	VFMADD213PS       Z2, Z2, Z10
+	VFMADD213PS       Z3, Z3, Z11
+	VADDPS.BCST       vectorConstants<>+704(SB), Z10, Z10
+	VADDPS.BCST       vectorConstants<>+704(SB), Z11, Z11
+	VCVTPS2DQ         Z4, Z4
+	VCVTPS2DQ         Z5, Z5
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z4, Z4
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z5, Z5
+	VPSLLD            $0x17, Z4, Z4
+	VPSLLD            $0x17, Z5, Z5
+	VCMPPS            $0x03, Z0, Z0, K1
+	VCMPPS            $0x03, Z1, Z1, K2
+	VPADDD            Z4, Z10, Z10
+	VPADDD            Z5, Z11, Z11
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z10, Z10
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z11, Z11
+	VBLENDMPS         Z0, Z10, K1, Z6
+	VBLENDMPS         Z1, Z11, K2, Z7
+	VADDPS.BCST       vectorConstants<>+2176(SB), Z6, Z2
+	VADDPS.BCST       vectorConstants<>+2176(SB), Z7, Z3
+	VDIVPS            Z2, Z6, Z2
+	VDIVPS            Z3, Z7, Z3
+	VMULPS            Z2, Z2, Z4
+	VMULPS            Z3, Z3, Z5
+	VBROADCASTSS      vectorConstants<>+2880(SB), Z10
+	VBROADCASTSS      vectorConstants<>+2880(SB), Z11
+	VFMADD213PS.BCST  vectorConstants<>+2944(SB), Z4, Z10
+	VFMADD213PS.BCST  vectorConstants<>+2944(SB), Z5, Z11
+	VFMADD213PS.BCST  vectorConstants<>+3008(SB), Z4, Z10
+	VFMADD213PS.BCST  vectorConstants<>+3008(SB), Z5, Z11
+	VFMADD213PS.BCST  vectorConstants<>+3072(SB), Z4, Z10
+	VFMADD213PS.BCST  vectorConstants<>+3072(SB), Z5, Z11
+	VMULPS            Z4, Z10, Z10
+	VMULPS            Z5, Z11, Z11
+	VFMADD213PS       Z2, Z2, Z10
+	VFMADD213PS       Z3, Z3, Z11
+	VADDPS            Z10, Z10, Z10
+	VADDPS            Z11, Z11, Z11
+	VXORPS            Z2, Z2, Z2
+	VXORPS            Z3, Z3, Z3
+	VMAXPS            Z0, Z2, Z0
+	VMAXPS            Z1, Z3, Z1
+	VADDPS            Z10, Z0, Z0
+	VADDPS            Z11, Z1, Z1
+	VMOVUPS           Z0, (AX)(BX*1)
+	VMOVUPS           Z1, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -4607,96 +4607,96 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+2688(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMULPS       vectorConstants<>+128(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
-	VMOVUPS      vectorConstants<>+320(SB), Z3
-	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
-	VMULPS       Z1, Z3, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VADDPS       vectorConstants<>+704(SB), Z3, Z3
-	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VCMPPS       $0x03, Z0, Z0, K1
-	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
-	VBLENDMPS    Z0, Z3, K1, Z8
-	VADDPS       vectorConstants<>+2176(SB), Z8, Z1
-	VDIVPS       Z1, Z8, Z1
-	VMULPS       Z1, Z1, Z2
-	VMOVUPS      vectorConstants<>+2880(SB), Z3
-	VFMADD213PS  vectorConstants<>+2944(SB), Z2, Z3
-	VFMADD213PS  vectorConstants<>+3008(SB), Z2, Z3
-	VFMADD213PS  vectorConstants<>+3072(SB), Z2, Z3
-	VMULPS       Z2, Z3, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VADDPS       Z3, Z3, Z3
-	VXORPS       Z1, Z1, Z1
-	VMAXPS       Z0, Z1, Z0
-	VADDPS       Z3, Z0, Z0
-	VMOVUPS      Z0, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VORPS.BCST        vectorConstants<>+2240(SB), Z0, Z1
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z2
+	VMAXPS            Z1, Z2, Z1
+	VMULPS.BCST       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z1
+	VBROADCASTSS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS            Z1, Z3, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VADDPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ         Z2, Z2
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VCMPPS            $0x03, Z0, Z0, K1
+	VPADDD            Z2, Z3, Z3
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z3, Z3
+	VBLENDMPS         Z0, Z3, K1, Z8
+	VADDPS.BCST       vectorConstants<>+2176(SB), Z8, Z1
+	VDIVPS            Z1, Z8, Z1
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      vectorConstants<>+2880(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+2944(SB), Z2, Z3
+	VFMADD213PS.BCST  vectorConstants<>+3008(SB), Z2, Z3
+	VFMADD213PS.BCST  vectorConstants<>+3072(SB), Z2, Z3
+	VMULPS            Z2, Z3, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VADDPS            Z3, Z3, Z3
+	VXORPS            Z1, Z1, Z1
+	VMAXPS            Z0, Z1, Z0
+	VADDPS            Z3, Z0, Z0
+	VMOVUPS           Z0, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VORPS        vectorConstants<>+2240(SB), Z0, Z1
-	VMOVUPS      vectorConstants<>+2688(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMULPS       vectorConstants<>+128(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VMOVAPS      Z1, Z1
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z1
-	VMOVUPS      vectorConstants<>+320(SB), Z3
-	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z3
-	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z3
-	VMULPS       Z1, Z3, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VADDPS       vectorConstants<>+704(SB), Z3, Z3
-	VCVTPS2DQ    Z2, Z2
-	VPADDD       vectorConstants<>+2752(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VCMPPS       $0x03, Z0, Z0, K2
-	VPADDD       Z2, Z3, Z3
-	VMULPS       vectorConstants<>+2816(SB), Z3, Z3
-	VBLENDMPS    Z0, Z3, K2, Z9
-	VADDPS       vectorConstants<>+2176(SB), Z9, Z1
-	VDIVPS       Z1, Z9, Z1
-	VMULPS       Z1, Z1, Z2
-	VMOVUPS      vectorConstants<>+2880(SB), Z3
-	VFMADD213PS  vectorConstants<>+2944(SB), Z2, Z3
-	VFMADD213PS  vectorConstants<>+3008(SB), Z2, Z3
-	VFMADD213PS  vectorConstants<>+3072(SB), Z2, Z3
-	VMULPS       Z2, Z3, Z3
-	VFMADD213PS  Z1, Z1, Z3
-	VADDPS       Z3, Z3, Z3
-	VXORPS       Z1, Z1, Z1
-	VMAXPS       Z0, Z1, Z0
-	VADDPS       Z3, Z0, Z0
-	VMOVUPS      Z0, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VORPS.BCST        vectorConstants<>+2240(SB), Z0, Z1
+	VBROADCASTSS      vectorConstants<>+2688(SB), Z2
+	VMAXPS            Z1, Z2, Z1
+	VMULPS.BCST       vectorConstants<>+128(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z1
+	VBROADCASTSS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z1, Z3
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z1, Z3
+	VMULPS            Z1, Z3, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VADDPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ         Z2, Z2
+	VPADDD.BCST       vectorConstants<>+2752(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VCMPPS            $0x03, Z0, Z0, K2
+	VPADDD            Z2, Z3, Z3
+	VMULPS.BCST       vectorConstants<>+2816(SB), Z3, Z3
+	VBLENDMPS         Z0, Z3, K2, Z9
+	VADDPS.BCST       vectorConstants<>+2176(SB), Z9, Z1
+	VDIVPS            Z1, Z9, Z1
+	VMULPS            Z1, Z1, Z2
+	VBROADCASTSS      vectorConstants<>+2880(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+2944(SB), Z2, Z3
+	VFMADD213PS.BCST  vectorConstants<>+3008(SB), Z2, Z3
+	VFMADD213PS.BCST  vectorConstants<>+3072(SB), Z2, Z3
+	VMULPS            Z2, Z3, Z3
+	VFMADD213PS       Z1, Z1, Z3
+	VADDPS            Z3, Z3, Z3
+	VXORPS            Z1, Z1, Z1
+	VMAXPS            Z0, Z1, Z0
+	VADDPS            Z3, Z0, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -4713,101 +4713,101 @@ TEXT ·softplusGradientAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VMOVUPS      (AX)(BX*1), Z2
-	VMOVUPS      64(AX)(BX*1), Z3
-	VMULPS       vectorConstants<>+640(SB), Z0, Z0
-	VMULPS       vectorConstants<>+640(SB), Z1, Z1
-	VANDPS       vectorConstants<>+2048(SB), Z0, Z8
-	VANDPS       vectorConstants<>+2048(SB), Z1, Z9
-	VADDPS       Z8, Z8, Z10
-	VADDPS       Z9, Z9, Z11
-	VMOVUPS      vectorConstants<>+2112(SB), Z12
-	VMOVUPS      vectorConstants<>+2112(SB), Z13
-	VMINPS       Z12, Z10, Z10
-	VMINPS       Z13, Z11, Z11
-	VMULPS       vectorConstants<>+128(SB), Z10, Z12
-	VMULPS       vectorConstants<>+128(SB), Z11, Z13
-	VRNDSCALEPS  $0x08, Z12, Z12
-	VRNDSCALEPS  $0x08, Z13, Z13
-	VMOVAPS      Z10, Z10
-	VMOVAPS      Z11, Z11
-	VFNMADD231PS vectorConstants<>+192(SB), Z12, Z10
-	VFNMADD231PS vectorConstants<>+192(SB), Z13, Z11
-	VFNMADD231PS vectorConstants<>+256(SB), Z12, Z10
-	VFNMADD231PS vectorConstants<>+256(SB), Z13, Z11
-	VMOVUPS      vectorConstants<>+320(SB), Z14
-	VMOVUPS      vectorConstants<>+320(SB), Z15
-	VFMADD213PS  vectorConstants<>+384(SB), Z10, Z14
-	VFMADD213PS  vectorConstants<>+384(SB), Z11, Z15
-	VFMADD213PS  vectorConstants<>+448(SB), Z10, Z14
-	VFMADD213PS  vectorConstants<>+448(SB), Z11, Z15
-	VFMADD213PS  vectorConstants<>+512(SB), Z10, Z14
-	VFMADD213PS  vectorConstants<>+512(SB), Z11, Z15
-	VFMADD213PS  vectorConstants<>+576(SB), Z10, Z14
-	VFMADD213PS  vectorConstants<>+576(SB), Z11, Z15
-	VFMADD213PS  vectorConstants<>+640(SB), Z10, Z14
-	VFMADD213PS  vectorConstants<>+640(SB), Z11, Z15
-	VMULPS       Z10, Z14, Z14
-	VMULPS       Z11, Z15, Z15
-	VFMADD213PS  Z10, Z10, Z14
-	VFMADD213PS  Z11, Z11, Z15
-	VADDPS       vectorConstants<>+704(SB), Z14, Z14
-	VADDPS       vectorConstants<>+704(SB), Z15, Z15
-	VCVTPS2DQ    Z12, Z12
-	VCVTPS2DQ    Z13, Z13
-	VPSLLD       $0x17, Z12, Z12
-	VPSLLD       $0x17, Z13, Z13
-	VPADDD       Z12, Z14, Z14
-	VPADDD       Z13, Z15, Z15
-	VADDPS       vectorConstants<>+704(SB), Z14, Z14
-	VADDPS       vectorConstants<>+704(SB), Z15, Z15
-	VMOVUPS      vectorConstants<>+704(SB), Z10
-	VMOVUPS      vectorConstants<>+704(SB), Z11
-	VMOVUPS      vectorConstants<>+2176(SB), Z12
-	VMOVUPS      vectorConstants<>+2176(SB), Z13
-	VDIVPS       Z14, Z12, Z12
-	VDIVPS       Z15, Z13, Z13
-	VSUBPS       Z12, Z10, Z10
-	VSUBPS       Z13, Z11, Z11
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z12
-	VANDPS       vectorConstants<>+2240(SB), Z1, Z13
-	VORPS        Z12, Z10, Z10
-	VORPS        Z13, Z11, Z11
-	VMULPS       Z0, Z0, Z12
-	VMULPS       Z1, Z1, Z13
-	VMOVUPS      vectorConstants<>+2304(SB), Z14
-	VMOVUPS      vectorConstants<>+2304(SB), Z15
-	VFMADD213PS  vectorConstants<>+2368(SB), Z12, Z14
-	VFMADD213PS  vectorConstants<>+2368(SB), Z13, Z15
-	VFMADD213PS  vectorConstants<>+2432(SB), Z12, Z14
-	VFMADD213PS  vectorConstants<>+2432(SB), Z13, Z15
-	VFMADD213PS  vectorConstants<>+2496(SB), Z12, Z14
-	VFMADD213PS  vectorConstants<>+2496(SB), Z13, Z15
-	VFMADD213PS  vectorConstants<>+2560(SB), Z12, Z14
-	VFMADD213PS  vectorConstants<>+2560(SB), Z13, Z15
-	VMULPS       Z12, Z14, Z14
-	VMULPS       Z13, Z15, Z15
-	VFMADD213PS  Z0, Z0, Z14
-	VFMADD213PS  Z1, Z1, Z15
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z8, K1
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z9, K2
-	VBLENDMPS    Z10, Z14, K1, Z4
-	VBLENDMPS    Z11, Z15, K2, Z5
-	VADDPS       Z4, Z4, Z0
-	VADDPS       Z5, Z5, Z1
-	VADDPS       vectorConstants<>+704(SB), Z4, Z8
-	VADDPS       vectorConstants<>+704(SB), Z5, Z9
-	VDIVPS       Z8, Z0, Z0
-	VDIVPS       Z9, Z1, Z1
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z1, Z3, Z3
-	VMOVUPS      Z2, (AX)(BX*1)
-	VMOVUPS      Z3, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VMOVUPS           (AX)(BX*1), Z2
+	VMOVUPS           64(AX)(BX*1), Z3
+	VMULPS.BCST       vectorConstants<>+640(SB), Z0, Z0
+	VMULPS.BCST       vectorConstants<>+640(SB), Z1, Z1
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z0, Z8
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z1, Z9
+	VADDPS            Z8, Z8, Z10
+	VADDPS            Z9, Z9, Z11
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z12
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z13
+	VMINPS            Z12, Z10, Z10
+	VMINPS            Z13, Z11, Z11
+	VMULPS.BCST       vectorConstants<>+128(SB), Z10, Z12
+	VMULPS.BCST       vectorConstants<>+128(SB), Z11, Z13
+	VRNDSCALEPS       $0x08, Z12, Z12
+	VRNDSCALEPS       $0x08, Z13, Z13
+	VMOVAPS           Z10, Z10
+	VMOVAPS           Z11, Z11
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z12, Z10
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z13, Z11
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z12, Z10
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z13, Z11
+	VBROADCASTSS      vectorConstants<>+320(SB), Z14
+	VBROADCASTSS      vectorConstants<>+320(SB), Z15
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z10, Z14
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z11, Z15
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z10, Z14
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z11, Z15
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z10, Z14
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z11, Z15
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z10, Z14
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z11, Z15
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z10, Z14
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z11, Z15
+	VMULPS            Z10, Z14, Z14
+	VMULPS            Z11, Z15, Z15
+	VFMADD213PS       Z10, Z10, Z14
+	VFMADD213PS       Z11, Z11, Z15
+	VADDPS.BCST       vectorConstants<>+704(SB), Z14, Z14
+	VADDPS.BCST       vectorConstants<>+704(SB), Z15, Z15
+	VCVTPS2DQ         Z12, Z12
+	VCVTPS2DQ         Z13, Z13
+	VPSLLD            $0x17, Z12, Z12
+	VPSLLD            $0x17, Z13, Z13
+	VPADDD            Z12, Z14, Z14
+	VPADDD            Z13, Z15, Z15
+	VADDPS.BCST       vectorConstants<>+704(SB), Z14, Z14
+	VADDPS.BCST       vectorConstants<>+704(SB), Z15, Z15
+	VBROADCASTSS      vectorConstants<>+704(SB), Z10
+	VBROADCASTSS      vectorConstants<>+704(SB), Z11
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z12
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z13
+	VDIVPS            Z14, Z12, Z12
+	VDIVPS            Z15, Z13, Z13
+	VSUBPS            Z12, Z10, Z10
+	VSUBPS            Z13, Z11, Z11
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z12
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z1, Z13
+	VORPS             Z12, Z10, Z10
+	VORPS             Z13, Z11, Z11
+	VMULPS            Z0, Z0, Z12
+	VMULPS            Z1, Z1, Z13
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z14
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z15
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z12, Z14
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z13, Z15
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z12, Z14
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z13, Z15
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z12, Z14
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z13, Z15
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z12, Z14
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z13, Z15
+	VMULPS            Z12, Z14, Z14
+	VMULPS            Z13, Z15, Z15
+	VFMADD213PS       Z0, Z0, Z14
+	VFMADD213PS       Z1, Z1, Z15
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z8, K1
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z9, K2
+	VBLENDMPS         Z10, Z14, K1, Z4
+	VBLENDMPS         Z11, Z15, K2, Z5
+	VADDPS            Z4, Z4, Z0
+	VADDPS            Z5, Z5, Z1
+	VADDPS.BCST       vectorConstants<>+704(SB), Z4, Z8
+	VADDPS.BCST       vectorConstants<>+704(SB), Z5, Z9
+	VDIVPS            Z8, Z0, Z0
+	VDIVPS            Z9, Z1, Z1
+	VMULPS            Z0, Z2, Z2
+	VMULPS            Z1, Z3, Z3
+	VMOVUPS           Z2, (AX)(BX*1)
+	VMOVUPS           Z3, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -4815,110 +4815,110 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      (AX)(BX*1), Z1
-	VMULPS       vectorConstants<>+640(SB), Z0, Z0
-	VANDPS       vectorConstants<>+2048(SB), Z0, Z2
-	VADDPS       Z2, Z2, Z3
-	VMOVUPS      vectorConstants<>+2112(SB), Z4
-	VMINPS       Z4, Z3, Z3
-	VMULPS       vectorConstants<>+128(SB), Z3, Z4
-	VRNDSCALEPS  $0x08, Z4, Z4
-	VMOVAPS      Z3, Z3
-	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z3
-	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z3
-	VMOVUPS      vectorConstants<>+320(SB), Z5
-	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z5
-	VMULPS       Z3, Z5, Z5
-	VFMADD213PS  Z3, Z3, Z5
-	VADDPS       vectorConstants<>+704(SB), Z5, Z5
-	VCVTPS2DQ    Z4, Z4
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       Z4, Z5, Z5
-	VADDPS       vectorConstants<>+704(SB), Z5, Z5
-	VMOVUPS      vectorConstants<>+704(SB), Z3
-	VMOVUPS      vectorConstants<>+2176(SB), Z4
-	VDIVPS       Z5, Z4, Z4
-	VSUBPS       Z4, Z3, Z3
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z4
-	VORPS        Z4, Z3, Z3
-	VMULPS       Z0, Z0, Z4
-	VMOVUPS      vectorConstants<>+2304(SB), Z5
-	VFMADD213PS  vectorConstants<>+2368(SB), Z4, Z5
-	VFMADD213PS  vectorConstants<>+2432(SB), Z4, Z5
-	VFMADD213PS  vectorConstants<>+2496(SB), Z4, Z5
-	VFMADD213PS  vectorConstants<>+2560(SB), Z4, Z5
-	VMULPS       Z4, Z5, Z5
-	VFMADD213PS  Z0, Z0, Z5
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z2, K1
-	VBLENDMPS    Z3, Z5, K1, Z6
-	VADDPS       Z6, Z6, Z0
-	VADDPS       vectorConstants<>+704(SB), Z6, Z2
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           (AX)(BX*1), Z1
+	VMULPS.BCST       vectorConstants<>+640(SB), Z0, Z0
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z0, Z2
+	VADDPS            Z2, Z2, Z3
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z4
+	VMINPS            Z4, Z3, Z3
+	VMULPS.BCST       vectorConstants<>+128(SB), Z3, Z4
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z4, Z3
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z4, Z3
+	VBROADCASTSS      vectorConstants<>+320(SB), Z5
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z3, Z5
+	VMULPS            Z3, Z5, Z5
+	VFMADD213PS       Z3, Z3, Z5
+	VADDPS.BCST       vectorConstants<>+704(SB), Z5, Z5
+	VCVTPS2DQ         Z4, Z4
+	VPSLLD            $0x17, Z4, Z4
+	VPADDD            Z4, Z5, Z5
+	VADDPS.BCST       vectorConstants<>+704(SB), Z5, Z5
+	VBROADCASTSS      vectorConstants<>+704(SB), Z3
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z4
+	VDIVPS            Z5, Z4, Z4
+	VSUBPS            Z4, Z3, Z3
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z4
+	VORPS             Z4, Z3, Z3
+	VMULPS            Z0, Z0, Z4
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z5
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z4, Z5
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z4, Z5
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z4, Z5
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z4, Z5
+	VMULPS            Z4, Z5, Z5
+	VFMADD213PS       Z0, Z0, Z5
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z2, K1
+	VBLENDMPS         Z3, Z5, K1, Z6
+	VADDPS            Z6, Z6, Z0
+	VADDPS.BCST       vectorConstants<>+704(SB), Z6, Z2
+	VDIVPS            Z2, Z0, Z0
+	VMULPS            Z0, Z1, Z1
+	VMOVUPS           Z1, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VMOVUPS.Z    (AX)(BX*1), K1, Z1
-	VMULPS       vectorConstants<>+640(SB), Z0, Z0
-	VANDPS       vectorConstants<>+2048(SB), Z0, Z2
-	VADDPS       Z2, Z2, Z3
-	VMOVUPS      vectorConstants<>+2112(SB), Z4
-	VMINPS       Z4, Z3, Z3
-	VMULPS       vectorConstants<>+128(SB), Z3, Z4
-	VRNDSCALEPS  $0x08, Z4, Z4
-	VMOVAPS      Z3, Z3
-	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z3
-	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z3
-	VMOVUPS      vectorConstants<>+320(SB), Z5
-	VFMADD213PS  vectorConstants<>+384(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+448(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+512(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+576(SB), Z3, Z5
-	VFMADD213PS  vectorConstants<>+640(SB), Z3, Z5
-	VMULPS       Z3, Z5, Z5
-	VFMADD213PS  Z3, Z3, Z5
-	VADDPS       vectorConstants<>+704(SB), Z5, Z5
-	VCVTPS2DQ    Z4, Z4
-	VPSLLD       $0x17, Z4, Z4
-	VPADDD       Z4, Z5, Z5
-	VADDPS       vectorConstants<>+704(SB), Z5, Z5
-	VMOVUPS      vectorConstants<>+704(SB), Z3
-	VMOVUPS      vectorConstants<>+2176(SB), Z4
-	VDIVPS       Z5, Z4, Z4
-	VSUBPS       Z4, Z3, Z3
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z4
-	VORPS        Z4, Z3, Z3
-	VMULPS       Z0, Z0, Z4
-	VMOVUPS      vectorConstants<>+2304(SB), Z5
-	VFMADD213PS  vectorConstants<>+2368(SB), Z4, Z5
-	VFMADD213PS  vectorConstants<>+2432(SB), Z4, Z5
-	VFMADD213PS  vectorConstants<>+2496(SB), Z4, Z5
-	VFMADD213PS  vectorConstants<>+2560(SB), Z4, Z5
-	VMULPS       Z4, Z5, Z5
-	VFMADD213PS  Z0, Z0, Z5
-	VCMPPS       $0x1d, vectorConstants<>+2624(SB), Z2, K2
-	VBLENDMPS    Z3, Z5, K2, Z7
-	VADDPS       Z7, Z7, Z0
-	VADDPS       vectorConstants<>+704(SB), Z7, Z2
-	VDIVPS       Z2, Z0, Z0
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VMOVUPS.Z         (AX)(BX*1), K1, Z1
+	VMULPS.BCST       vectorConstants<>+640(SB), Z0, Z0
+	VANDPS.BCST       vectorConstants<>+2048(SB), Z0, Z2
+	VADDPS            Z2, Z2, Z3
+	VBROADCASTSS      vectorConstants<>+2112(SB), Z4
+	VMINPS            Z4, Z3, Z3
+	VMULPS.BCST       vectorConstants<>+128(SB), Z3, Z4
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VMOVAPS           Z3, Z3
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z4, Z3
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z4, Z3
+	VBROADCASTSS      vectorConstants<>+320(SB), Z5
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z3, Z5
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z3, Z5
+	VMULPS            Z3, Z5, Z5
+	VFMADD213PS       Z3, Z3, Z5
+	VADDPS.BCST       vectorConstants<>+704(SB), Z5, Z5
+	VCVTPS2DQ         Z4, Z4
+	VPSLLD            $0x17, Z4, Z4
+	VPADDD            Z4, Z5, Z5
+	VADDPS.BCST       vectorConstants<>+704(SB), Z5, Z5
+	VBROADCASTSS      vectorConstants<>+704(SB), Z3
+	VBROADCASTSS      vectorConstants<>+2176(SB), Z4
+	VDIVPS            Z5, Z4, Z4
+	VSUBPS            Z4, Z3, Z3
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z4
+	VORPS             Z4, Z3, Z3
+	VMULPS            Z0, Z0, Z4
+	VBROADCASTSS      vectorConstants<>+2304(SB), Z5
+	VFMADD213PS.BCST  vectorConstants<>+2368(SB), Z4, Z5
+	VFMADD213PS.BCST  vectorConstants<>+2432(SB), Z4, Z5
+	VFMADD213PS.BCST  vectorConstants<>+2496(SB), Z4, Z5
+	VFMADD213PS.BCST  vectorConstants<>+2560(SB), Z4, Z5
+	VMULPS            Z4, Z5, Z5
+	VFMADD213PS       Z0, Z0, Z5
+	VCMPPS.BCST       $0x1d, vectorConstants<>+2624(SB), Z2, K2
+	VBLENDMPS         Z3, Z5, K2, Z7
+	VADDPS            Z7, Z7, Z0
+	VADDPS.BCST       vectorConstants<>+704(SB), Z7, Z2
+	VDIVPS            Z2, Z0, Z0
+	VMULPS            Z0, Z1, Z1
+	VMOVUPS           Z1, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -4935,75 +4935,75 @@ TEXT ·logGradientAVX512(SB), NOSPLIT, $0-24
 	JL   behind2
 
 loop2:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      64(DX)(BX*1), Z1
-	VMOVUPS      (AX)(BX*1), Z2
-	VMOVUPS      64(AX)(BX*1), Z3
-	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
-	VXORPS       vectorConstants<>+2240(SB), Z1, Z1
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z1, K2
-	VMOVUPS.Z    Z0, K1, Z0
-	VMOVUPS.Z    Z1, K2, Z1
-	VMOVUPS      vectorConstants<>+64(SB), Z4
-	VMOVUPS      vectorConstants<>+64(SB), Z5
-	VMINPS       Z0, Z4, Z0
-	VMINPS       Z1, Z5, Z1
-	VMULPS       vectorConstants<>+128(SB), Z0, Z4
-	VMULPS       vectorConstants<>+128(SB), Z1, Z5
-	VRNDSCALEPS  $0x08, Z4, Z4
-	VRNDSCALEPS  $0x08, Z5, Z5
-	VMOVAPS      Z0, Z0
-	VMOVAPS      Z1, Z1
-	VFNMADD231PS vectorConstants<>+192(SB), Z4, Z0
-	VFNMADD231PS vectorConstants<>+192(SB), Z5, Z1
-	VFNMADD231PS vectorConstants<>+256(SB), Z4, Z0
-	VFNMADD231PS vectorConstants<>+256(SB), Z5, Z1
-	VMOVUPS      vectorConstants<>+320(SB), Z6
-	VMOVUPS      vectorConstants<>+320(SB), Z7
-	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z6
-	VFMADD213PS  vectorConstants<>+384(SB), Z1, Z7
-	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z6
-	VFMADD213PS  vectorConstants<>+448(SB), Z1, Z7
-	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z6
-	VFMADD213PS  vectorConstants<>+512(SB), Z1, Z7
-	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z6
-	VFMADD213PS  vectorConstants<>+576(SB), Z1, Z7
-	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z6
-	VFMADD213PS  vectorConstants<>+640(SB), Z1, Z7
-	VMULPS       Z0, Z6, Z6
-	VMULPS       Z1, Z7, Z7
-	VFMADD213PS  Z0, Z0, Z6
-	VFMADD213PS  Z1, Z1, Z7
-	VADDPS       vectorConstants<>+704(SB), Z6, Z6
-	VADDPS       vectorConstants<>+704(SB), Z7, Z7
-	VCVTPS2DQ    Z4, Z0
-	VCVTPS2DQ    Z5, Z1
-	VPSRAD       $0x01, Z0, Z4
-	VPSRAD       $0x01, Z1, Z5
-	VPSUBD       Z4, Z0, Z0
-	VPSUBD       Z5, Z1, Z1
-	VPADDD       vectorConstants<>+768(SB), Z4, Z4
-	VPADDD       vectorConstants<>+768(SB), Z5, Z5
-	VPSLLD       $0x17, Z4, Z4
-	VPSLLD       $0x17, Z5, Z5
-	VMULPS       Z4, Z6, Z6
-	VMULPS       Z5, Z7, Z7
-	VPADDD       vectorConstants<>+768(SB), Z0, Z0
-	VPADDD       vectorConstants<>+768(SB), Z1, Z1
-	VPSLLD       $0x17, Z0, Z0
-	VPSLLD       $0x17, Z1, Z1
-	VMULPS       Z0, Z6, Z6
-	VMULPS       Z1, Z7, Z7
-	VMOVUPS.Z    Z6, K1, Z0
-	VMOVUPS.Z    Z7, K2, Z1
-	VMULPS       Z0, Z2, Z2
-	VMULPS       Z1, Z3, Z3
-	VMOVUPS      Z2, (AX)(BX*1)
-	VMOVUPS      Z3, 64(AX)(BX*1)
-	ADDQ         $0x00000080, BX
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           64(DX)(BX*1), Z1
+	VMOVUPS           (AX)(BX*1), Z2
+	VMOVUPS           64(AX)(BX*1), Z3
+	VXORPS.BCST       vectorConstants<>+2240(SB), Z0, Z0
+	VXORPS.BCST       vectorConstants<>+2240(SB), Z1, Z1
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z1, K2
+	VMOVUPS.Z         Z0, K1, Z0
+	VMOVUPS.Z         Z1, K2, Z1
+	VBROADCASTSS      vectorConstants<>+64(SB), Z4
+	VBROADCASTSS      vectorConstants<>+64(SB), Z5
+	VMINPS            Z0, Z4, Z0
+	VMINPS            Z1, Z5, Z1
+	VMULPS.BCST       vectorConstants<>+128(SB), Z0, Z4
+	VMULPS.BCST       vectorConstants<>+128(SB), Z1, Z5
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VRNDSCALEPS       $0x08, Z5, Z5
+	VMOVAPS           Z0, Z0
+	VMOVAPS           Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z4, Z0
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z5, Z1
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z4, Z0
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z5, Z1
+	VBROADCASTSS      vectorConstants<>+320(SB), Z6
+	VBROADCASTSS      vectorConstants<>+320(SB), Z7
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z0, Z6
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z1, Z7
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z0, Z6
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z1, Z7
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z0, Z6
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z1, Z7
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z0, Z6
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z1, Z7
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z0, Z6
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z1, Z7
+	VMULPS            Z0, Z6, Z6
+	VMULPS            Z1, Z7, Z7
+	VFMADD213PS       Z0, Z0, Z6
+	VFMADD213PS       Z1, Z1, Z7
+	VADDPS.BCST       vectorConstants<>+704(SB), Z6, Z6
+	VADDPS.BCST       vectorConstants<>+704(SB), Z7, Z7
+	VCVTPS2DQ         Z4, Z0
+	VCVTPS2DQ         Z5, Z1
+	VPSRAD            $0x01, Z0, Z4
+	VPSRAD            $0x01, Z1, Z5
+	VPSUBD            Z4, Z0, Z0
+	VPSUBD            Z5, Z1, Z1
+	VPADDD.BCST       vectorConstants<>+768(SB), Z4, Z4
+	VPADDD.BCST       vectorConstants<>+768(SB), Z5, Z5
+	VPSLLD            $0x17, Z4, Z4
+	VPSLLD            $0x17, Z5, Z5
+	VMULPS            Z4, Z6, Z6
+	VMULPS            Z5, Z7, Z7
+	VPADDD.BCST       vectorConstants<>+768(SB), Z0, Z0
+	VPADDD.BCST       vectorConstants<>+768(SB), Z1, Z1
+	VPSLLD            $0x17, Z0, Z0
+	VPSLLD            $0x17, Z1, Z1
+	VMULPS            Z0, Z6, Z6
+	VMULPS            Z1, Z7, Z7
+	VMOVUPS.Z         Z6, K1, Z0
+	VMOVUPS.Z         Z7, K2, Z1
+	VMULPS            Z0, Z2, Z2
+	VMULPS            Z1, Z3, Z3
+	VMOVUPS           Z2, (AX)(BX*1)
+	VMOVUPS           Z3, 64(AX)(BX*1)
+	ADDQ              $0x00000080, BX
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -5011,84 +5011,84 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (DX)(BX*1), Z0
-	VMOVUPS      (AX)(BX*1), Z1
-	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K1
-	VMOVUPS.Z    Z0, K1, Z0
-	VMOVUPS      vectorConstants<>+64(SB), Z2
-	VMINPS       Z0, Z2, Z0
-	VMULPS       vectorConstants<>+128(SB), Z0, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VMOVAPS      Z0, Z0
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z0
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z0
-	VMOVUPS      vectorConstants<>+320(SB), Z3
-	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z3
-	VMULPS       Z0, Z3, Z3
-	VFMADD213PS  Z0, Z0, Z3
-	VADDPS       vectorConstants<>+704(SB), Z3, Z3
-	VCVTPS2DQ    Z2, Z0
-	VPSRAD       $0x01, Z0, Z2
-	VPSUBD       Z2, Z0, Z0
-	VPADDD       vectorConstants<>+768(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VMULPS       Z2, Z3, Z3
-	VPADDD       vectorConstants<>+768(SB), Z0, Z0
-	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS.Z    Z3, K1, Z0
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, (AX)(BX*1)
-	ADDQ         $0x00000040, BX
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (DX)(BX*1), Z0
+	VMOVUPS           (AX)(BX*1), Z1
+	VXORPS.BCST       vectorConstants<>+2240(SB), Z0, Z0
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z0, K1
+	VMOVUPS.Z         Z0, K1, Z0
+	VBROADCASTSS      vectorConstants<>+64(SB), Z2
+	VMINPS            Z0, Z2, Z0
+	VMULPS.BCST       vectorConstants<>+128(SB), Z0, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z0
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z0
+	VBROADCASTSS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z0, Z3
+	VMULPS            Z0, Z3, Z3
+	VFMADD213PS       Z0, Z0, Z3
+	VADDPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ         Z2, Z0
+	VPSRAD            $0x01, Z0, Z2
+	VPSUBD            Z2, Z0, Z0
+	VPADDD.BCST       vectorConstants<>+768(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VMULPS            Z2, Z3, Z3
+	VPADDD.BCST       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD            $0x17, Z0, Z0
+	VMULPS            Z0, Z3, Z3
+	VMOVUPS.Z         Z3, K1, Z0
+	VMULPS            Z0, Z1, Z1
+	VMOVUPS           Z1, (AX)(BX*1)
+	ADDQ              $0x00000040, BX
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, SI
-	SHLL         CL, SI
-	NOTL         SI
-	KMOVW        SI, K1
-	VMOVUPS.Z    (DX)(BX*1), K1, Z0
-	VMOVUPS.Z    (AX)(BX*1), K1, Z1
-	VXORPS       vectorConstants<>+2240(SB), Z0, Z0
-	VCMPPS       $0x15, vectorConstants<>+0(SB), Z0, K2
-	VMOVUPS.Z    Z0, K2, Z0
-	VMOVUPS      vectorConstants<>+64(SB), Z2
-	VMINPS       Z0, Z2, Z0
-	VMULPS       vectorConstants<>+128(SB), Z0, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VMOVAPS      Z0, Z0
-	VFNMADD231PS vectorConstants<>+192(SB), Z2, Z0
-	VFNMADD231PS vectorConstants<>+256(SB), Z2, Z0
-	VMOVUPS      vectorConstants<>+320(SB), Z3
-	VFMADD213PS  vectorConstants<>+384(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+448(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+512(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+576(SB), Z0, Z3
-	VFMADD213PS  vectorConstants<>+640(SB), Z0, Z3
-	VMULPS       Z0, Z3, Z3
-	VFMADD213PS  Z0, Z0, Z3
-	VADDPS       vectorConstants<>+704(SB), Z3, Z3
-	VCVTPS2DQ    Z2, Z0
-	VPSRAD       $0x01, Z0, Z2
-	VPSUBD       Z2, Z0, Z0
-	VPADDD       vectorConstants<>+768(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VMULPS       Z2, Z3, Z3
-	VPADDD       vectorConstants<>+768(SB), Z0, Z0
-	VPSLLD       $0x17, Z0, Z0
-	VMULPS       Z0, Z3, Z3
-	VMOVUPS.Z    Z3, K2, Z0
-	VMULPS       Z0, Z1, Z1
-	VMOVUPS      Z1, K1, (AX)(BX*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, SI
+	SHLL              CL, SI
+	NOTL              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (DX)(BX*1), K1, Z0
+	VMOVUPS.Z         (AX)(BX*1), K1, Z1
+	VXORPS.BCST       vectorConstants<>+2240(SB), Z0, Z0
+	VCMPPS.BCST       $0x15, vectorConstants<>+0(SB), Z0, K2
+	VMOVUPS.Z         Z0, K2, Z0
+	VBROADCASTSS      vectorConstants<>+64(SB), Z2
+	VMINPS            Z0, Z2, Z0
+	VMULPS.BCST       vectorConstants<>+128(SB), Z0, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VMOVAPS           Z0, Z0
+	VFNMADD231PS.BCST vectorConstants<>+192(SB), Z2, Z0
+	VFNMADD231PS.BCST vectorConstants<>+256(SB), Z2, Z0
+	VBROADCASTSS      vectorConstants<>+320(SB), Z3
+	VFMADD213PS.BCST  vectorConstants<>+384(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+448(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+512(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+576(SB), Z0, Z3
+	VFMADD213PS.BCST  vectorConstants<>+640(SB), Z0, Z3
+	VMULPS            Z0, Z3, Z3
+	VFMADD213PS       Z0, Z0, Z3
+	VADDPS.BCST       vectorConstants<>+704(SB), Z3, Z3
+	VCVTPS2DQ         Z2, Z0
+	VPSRAD            $0x01, Z0, Z2
+	VPSUBD            Z2, Z0, Z0
+	VPADDD.BCST       vectorConstants<>+768(SB), Z2, Z2
+	VPSLLD            $0x17, Z2, Z2
+	VMULPS            Z2, Z3, Z3
+	VPADDD.BCST       vectorConstants<>+768(SB), Z0, Z0
+	VPSLLD            $0x17, Z0, Z0
+	VMULPS            Z0, Z3, Z3
+	VMOVUPS.Z         Z3, K2, Z0
+	VMULPS            Z0, Z1, Z1
+	VMOVUPS           Z1, K1, (AX)(BX*1)
 
 end:
 	VZEROUPPER
@@ -5107,81 +5107,81 @@ TEXT ·cosSinAVX512(SB), NOSPLIT, $0-36
 	JL           behind2
 
 loop2:
-	VMOVUPS      (BX)(SI*1), Z1
-	VMOVUPS      64(BX)(SI*1), Z2
-	VMULPS       vectorConstants<>+3200(SB), Z1, Z3
-	VMULPS       vectorConstants<>+3200(SB), Z2, Z4
-	VRNDSCALEPS  $0x08, Z3, Z3
-	VRNDSCALEPS  $0x08, Z4, Z4
-	VFNMADD231PS vectorConstants<>+3264(SB), Z3, Z1
-	VFNMADD231PS vectorConstants<>+3264(SB), Z4, Z2
-	VFNMADD231PS vectorConstants<>+3328(SB), Z3, Z1
-	VFNMADD231PS vectorConstants<>+3328(SB), Z4, Z2
-	VFNMADD231PS vectorConstants<>+3392(SB), Z3, Z1
-	VFNMADD231PS vectorConstants<>+3392(SB), Z4, Z2
-	VMULPS       Z1, Z1, Z5
-	VMULPS       Z2, Z2, Z6
-	VMOVUPS      vectorConstants<>+3456(SB), Z7
-	VMOVUPS      vectorConstants<>+3456(SB), Z8
-	VFMADD213PS  vectorConstants<>+3520(SB), Z5, Z7
-	VFMADD213PS  vectorConstants<>+3520(SB), Z6, Z8
-	VFMADD213PS  vectorConstants<>+3584(SB), Z5, Z7
-	VFMADD213PS  vectorConstants<>+3584(SB), Z6, Z8
-	VMULPS       Z5, Z7, Z7
-	VMULPS       Z6, Z8, Z8
-	VFMADD213PS  Z1, Z1, Z7
-	VFMADD213PS  Z2, Z2, Z8
-	VMOVUPS      vectorConstants<>+3648(SB), Z1
-	VMOVUPS      vectorConstants<>+3648(SB), Z2
-	VFMADD213PS  vectorConstants<>+3712(SB), Z5, Z1
-	VFMADD213PS  vectorConstants<>+3712(SB), Z6, Z2
-	VFMADD213PS  vectorConstants<>+3776(SB), Z5, Z1
-	VFMADD213PS  vectorConstants<>+3776(SB), Z6, Z2
-	VMULPS       Z5, Z1, Z1
-	VMULPS       Z6, Z2, Z2
-	VMULPS       Z5, Z1, Z1
-	VMULPS       Z6, Z2, Z2
-	VFNMADD231PS vectorConstants<>+640(SB), Z5, Z1
-	VFNMADD231PS vectorConstants<>+640(SB), Z6, Z2
-	VADDPS       vectorConstants<>+704(SB), Z1, Z1
-	VADDPS       vectorConstants<>+704(SB), Z2, Z2
-	VCVTPS2DQ    Z3, Z3
-	VCVTPS2DQ    Z4, Z4
-	VPSLLD       $0x1f, Z3, Z5
-	VPSLLD       $0x1f, Z4, Z6
-	VPMOVD2M     Z5, K1
-	VPMOVD2M     Z6, K2
-	VBLENDMPS    Z1, Z7, K1, Z9
-	VBLENDMPS    Z2, Z8, K2, Z10
-	VPMOVD2M     Z5, K1
-	VPMOVD2M     Z6, K2
-	VBLENDMPS    Z7, Z1, K1, Z11
-	VBLENDMPS    Z8, Z2, K2, Z12
-	VMULPS       Z0, Z9, Z9
-	VMULPS       Z0, Z10, Z10
-	VMULPS       Z0, Z11, Z11
-	VMULPS       Z0, Z12, Z12
-	VPSLLD       $0x1e, Z3, Z1
-	VPSLLD       $0x1e, Z4, Z2
-	VANDPS       vectorConstants<>+2240(SB), Z1, Z1
-	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
-	VXORPS       Z1, Z9, Z9
-	VXORPS       Z2, Z10, Z10
-	VPADDD       vectorConstants<>+3840(SB), Z3, Z3
-	VPADDD       vectorConstants<>+3840(SB), Z4, Z4
-	VPSLLD       $0x1e, Z3, Z3
-	VPSLLD       $0x1e, Z4, Z4
-	VANDPS       vectorConstants<>+2240(SB), Z3, Z3
-	VANDPS       vectorConstants<>+2240(SB), Z4, Z4
-	VXORPS       Z3, Z11, Z11
-	VXORPS       Z4, Z12, Z12
-	VMOVUPS      Z11, (AX)(SI*1)
-	VMOVUPS      Z12, 64(AX)(SI*1)
-	VMOVUPS      Z9, (DX)(SI*1)
-	VMOVUPS      Z10, 64(DX)(SI*1)
-	ADDQ         $0x00000080, SI
-	SUBQ         $0x20, CX
-	JGE          loop2
+	VMOVUPS           (BX)(SI*1), Z1
+	VMOVUPS           64(BX)(SI*1), Z2
+	VMULPS.BCST       vectorConstants<>+3200(SB), Z1, Z3
+	VMULPS.BCST       vectorConstants<>+3200(SB), Z2, Z4
+	VRNDSCALEPS       $0x08, Z3, Z3
+	VRNDSCALEPS       $0x08, Z4, Z4
+	VFNMADD231PS.BCST vectorConstants<>+3264(SB), Z3, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3264(SB), Z4, Z2
+	VFNMADD231PS.BCST vectorConstants<>+3328(SB), Z3, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3328(SB), Z4, Z2
+	VFNMADD231PS.BCST vectorConstants<>+3392(SB), Z3, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3392(SB), Z4, Z2
+	VMULPS            Z1, Z1, Z5
+	VMULPS            Z2, Z2, Z6
+	VBROADCASTSS      vectorConstants<>+3456(SB), Z7
+	VBROADCASTSS      vectorConstants<>+3456(SB), Z8
+	VFMADD213PS.BCST  vectorConstants<>+3520(SB), Z5, Z7
+	VFMADD213PS.BCST  vectorConstants<>+3520(SB), Z6, Z8
+	VFMADD213PS.BCST  vectorConstants<>+3584(SB), Z5, Z7
+	VFMADD213PS.BCST  vectorConstants<>+3584(SB), Z6, Z8
+	VMULPS            Z5, Z7, Z7
+	VMULPS            Z6, Z8, Z8
+	VFMADD213PS       Z1, Z1, Z7
+	VFMADD213PS       Z2, Z2, Z8
+	VBROADCASTSS      vectorConstants<>+3648(SB), Z1
+	VBROADCASTSS      vectorConstants<>+3648(SB), Z2
+	VFMADD213PS.BCST  vectorConstants<>+3712(SB), Z5, Z1
+	VFMADD213PS.BCST  vectorConstants<>+3712(SB), Z6, Z2
+	VFMADD213PS.BCST  vectorConstants<>+3776(SB), Z5, Z1
+	VFMADD213PS.BCST  vectorConstants<>+3776(SB), Z6, Z2
+	VMULPS            Z5, Z1, Z1
+	VMULPS            Z6, Z2, Z2
+	VMULPS            Z5, Z1, Z1
+	VMULPS            Z6, Z2, Z2
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z5, Z1
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z6, Z2
+	VADDPS.BCST       vectorConstants<>+704(SB), Z1, Z1
+	VADDPS.BCST       vectorConstants<>+704(SB), Z2, Z2
+	VCVTPS2DQ         Z3, Z3
+	VCVTPS2DQ         Z4, Z4
+	VPSLLD            $0x1f, Z3, Z5
+	VPSLLD            $0x1f, Z4, Z6
+	VPMOVD2M          Z5, K1
+	VPMOVD2M          Z6, K2
+	VBLENDMPS         Z1, Z7, K1, Z9
+	VBLENDMPS         Z2, Z8, K2, Z10
+	VPMOVD2M          Z5, K1
+	VPMOVD2M          Z6, K2
+	VBLENDMPS         Z7, Z1, K1, Z11
+	VBLENDMPS         Z8, Z2, K2, Z12
+	VMULPS            Z0, Z9, Z9
+	VMULPS            Z0, Z10, Z10
+	VMULPS            Z0, Z11, Z11
+	VMULPS            Z0, Z12, Z12
+	VPSLLD            $0x1e, Z3, Z1
+	VPSLLD            $0x1e, Z4, Z2
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z1, Z1
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z2, Z2
+	VXORPS            Z1, Z9, Z9
+	VXORPS            Z2, Z10, Z10
+	VPADDD.BCST       vectorConstants<>+3840(SB), Z3, Z3
+	VPADDD.BCST       vectorConstants<>+3840(SB), Z4, Z4
+	VPSLLD            $0x1e, Z3, Z3
+	VPSLLD            $0x1e, Z4, Z4
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z3, Z3
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z4, Z4
+	VXORPS            Z3, Z11, Z11
+	VXORPS            Z4, Z12, Z12
+	VMOVUPS           Z11, (AX)(SI*1)
+	VMOVUPS           Z12, 64(AX)(SI*1)
+	VMOVUPS           Z9, (DX)(SI*1)
+	VMOVUPS           Z10, 64(DX)(SI*1)
+	ADDQ              $0x00000080, SI
+	SUBQ              $0x20, CX
+	JGE               loop2
 
 behind2:
 	ADDQ $0x20, CX
@@ -5189,90 +5189,90 @@ behind2:
 	JL   behind1
 
 loop1:
-	VMOVUPS      (BX)(SI*1), Z1
-	VMULPS       vectorConstants<>+3200(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS vectorConstants<>+3264(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+3328(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+3392(SB), Z2, Z1
-	VMULPS       Z1, Z1, Z3
-	VMOVUPS      vectorConstants<>+3456(SB), Z4
-	VFMADD213PS  vectorConstants<>+3520(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+3584(SB), Z3, Z4
-	VMULPS       Z3, Z4, Z4
-	VFMADD213PS  Z1, Z1, Z4
-	VMOVUPS      vectorConstants<>+3648(SB), Z1
-	VFMADD213PS  vectorConstants<>+3712(SB), Z3, Z1
-	VFMADD213PS  vectorConstants<>+3776(SB), Z3, Z1
-	VMULPS       Z3, Z1, Z1
-	VMULPS       Z3, Z1, Z1
-	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z1
-	VADDPS       vectorConstants<>+704(SB), Z1, Z1
-	VCVTPS2DQ    Z2, Z2
-	VPSLLD       $0x1f, Z2, Z3
-	VPMOVD2M     Z3, K1
-	VBLENDMPS    Z1, Z4, K1, Z13
-	VPMOVD2M     Z3, K1
-	VBLENDMPS    Z4, Z1, K1, Z14
-	VMULPS       Z0, Z13, Z13
-	VMULPS       Z0, Z14, Z14
-	VPSLLD       $0x1e, Z2, Z1
-	VANDPS       vectorConstants<>+2240(SB), Z1, Z1
-	VXORPS       Z1, Z13, Z13
-	VPADDD       vectorConstants<>+3840(SB), Z2, Z2
-	VPSLLD       $0x1e, Z2, Z2
-	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
-	VXORPS       Z2, Z14, Z14
-	VMOVUPS      Z14, (AX)(SI*1)
-	VMOVUPS      Z13, (DX)(SI*1)
-	ADDQ         $0x00000040, SI
-	SUBQ         $0x10, CX
-	JGE          loop1
+	VMOVUPS           (BX)(SI*1), Z1
+	VMULPS.BCST       vectorConstants<>+3200(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VFNMADD231PS.BCST vectorConstants<>+3264(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3328(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3392(SB), Z2, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      vectorConstants<>+3456(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+3520(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+3584(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z1, Z1, Z4
+	VBROADCASTSS      vectorConstants<>+3648(SB), Z1
+	VFMADD213PS.BCST  vectorConstants<>+3712(SB), Z3, Z1
+	VFMADD213PS.BCST  vectorConstants<>+3776(SB), Z3, Z1
+	VMULPS            Z3, Z1, Z1
+	VMULPS            Z3, Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z3, Z1
+	VADDPS.BCST       vectorConstants<>+704(SB), Z1, Z1
+	VCVTPS2DQ         Z2, Z2
+	VPSLLD            $0x1f, Z2, Z3
+	VPMOVD2M          Z3, K1
+	VBLENDMPS         Z1, Z4, K1, Z13
+	VPMOVD2M          Z3, K1
+	VBLENDMPS         Z4, Z1, K1, Z14
+	VMULPS            Z0, Z13, Z13
+	VMULPS            Z0, Z14, Z14
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z1, Z1
+	VXORPS            Z1, Z13, Z13
+	VPADDD.BCST       vectorConstants<>+3840(SB), Z2, Z2
+	VPSLLD            $0x1e, Z2, Z2
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z2, Z2
+	VXORPS            Z2, Z14, Z14
+	VMOVUPS           Z14, (AX)(SI*1)
+	VMOVUPS           Z13, (DX)(SI*1)
+	ADDQ              $0x00000040, SI
+	SUBQ              $0x10, CX
+	JGE               loop1
 
 behind1:
-	ADDQ         $0x10, CX
-	TESTQ        CX, CX
-	JZ           end
-	MOVL         $-1, DI
-	SHLL         CL, DI
-	NOTL         DI
-	KMOVW        DI, K1
-	VMOVUPS.Z    (BX)(SI*1), K1, Z1
-	VMULPS       vectorConstants<>+3200(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS vectorConstants<>+3264(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+3328(SB), Z2, Z1
-	VFNMADD231PS vectorConstants<>+3392(SB), Z2, Z1
-	VMULPS       Z1, Z1, Z3
-	VMOVUPS      vectorConstants<>+3456(SB), Z4
-	VFMADD213PS  vectorConstants<>+3520(SB), Z3, Z4
-	VFMADD213PS  vectorConstants<>+3584(SB), Z3, Z4
-	VMULPS       Z3, Z4, Z4
-	VFMADD213PS  Z1, Z1, Z4
-	VMOVUPS      vectorConstants<>+3648(SB), Z1
-	VFMADD213PS  vectorConstants<>+3712(SB), Z3, Z1
-	VFMADD213PS  vectorConstants<>+3776(SB), Z3, Z1
-	VMULPS       Z3, Z1, Z1
-	VMULPS       Z3, Z1, Z1
-	VFNMADD231PS vectorConstants<>+640(SB), Z3, Z1
-	VADDPS       vectorConstants<>+704(SB), Z1, Z1
-	VCVTPS2DQ    Z2, Z2
-	VPSLLD       $0x1f, Z2, Z3
-	VPMOVD2M     Z3, K2
-	VBLENDMPS    Z1, Z4, K2, Z15
-	VPMOVD2M     Z3, K2
-	VBLENDMPS    Z4, Z1, K2, Z16
-	VMULPS       Z0, Z15, Z15
-	VMULPS       Z0, Z16, Z16
-	VPSLLD       $0x1e, Z2, Z0
-	VANDPS       vectorConstants<>+2240(SB), Z0, Z0
-	VXORPS       Z0, Z15, Z15
-	VPADDD       vectorConstants<>+3840(SB), Z2, Z2
-	VPSLLD       $0x1e, Z2, Z2
-	VANDPS       vectorConstants<>+2240(SB), Z2, Z2
-	VXORPS       Z2, Z16, Z16
-	VMOVUPS      Z16, K1, (AX)(SI*1)
-	VMOVUPS      Z15, K1, (DX)(SI*1)
+	ADDQ              $0x10, CX
+	TESTQ             CX, CX
+	JZ                end
+	MOVL              $-1, DI
+	SHLL              CL, DI
+	NOTL              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (BX)(SI*1), K1, Z1
+	VMULPS.BCST       vectorConstants<>+3200(SB), Z1, Z2
+	VRNDSCALEPS       $0x08, Z2, Z2
+	VFNMADD231PS.BCST vectorConstants<>+3264(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3328(SB), Z2, Z1
+	VFNMADD231PS.BCST vectorConstants<>+3392(SB), Z2, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      vectorConstants<>+3456(SB), Z4
+	VFMADD213PS.BCST  vectorConstants<>+3520(SB), Z3, Z4
+	VFMADD213PS.BCST  vectorConstants<>+3584(SB), Z3, Z4
+	VMULPS            Z3, Z4, Z4
+	VFMADD213PS       Z1, Z1, Z4
+	VBROADCASTSS      vectorConstants<>+3648(SB), Z1
+	VFMADD213PS.BCST  vectorConstants<>+3712(SB), Z3, Z1
+	VFMADD213PS.BCST  vectorConstants<>+3776(SB), Z3, Z1
+	VMULPS            Z3, Z1, Z1
+	VMULPS            Z3, Z1, Z1
+	VFNMADD231PS.BCST vectorConstants<>+640(SB), Z3, Z1
+	VADDPS.BCST       vectorConstants<>+704(SB), Z1, Z1
+	VCVTPS2DQ         Z2, Z2
+	VPSLLD            $0x1f, Z2, Z3
+	VPMOVD2M          Z3, K2
+	VBLENDMPS         Z1, Z4, K2, Z15
+	VPMOVD2M          Z3, K2
+	VBLENDMPS         Z4, Z1, K2, Z16
+	VMULPS            Z0, Z15, Z15
+	VMULPS            Z0, Z16, Z16
+	VPSLLD            $0x1e, Z2, Z0
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z0, Z0
+	VXORPS            Z0, Z15, Z15
+	VPADDD.BCST       vectorConstants<>+3840(SB), Z2, Z2
+	VPSLLD            $0x1e, Z2, Z2
+	VANDPS.BCST       vectorConstants<>+2240(SB), Z2, Z2
+	VXORPS            Z2, Z16, Z16
+	VMOVUPS           Z16, K1, (AX)(SI*1)
+	VMOVUPS           Z15, K1, (DX)(SI*1)
 
 end:
 	VZEROUPPER

@@ -69,7 +69,7 @@ func (c Config) validate() error {
 	train.NoiseMultiplier = cmp.Or(train.NoiseMultiplier, 1)
 	k.Add(train.Validate())
 	k.OK(train.Bands <= 1, "sgd.Config.Bands", train.Bands, "0: the noise of steps is independent")
-	k.OK(!train.RandomAllocation, "sgd.Config.RandomAllocation", true,
+	k.OK(!train.RandomAllocation && !train.Shuffled, "sgd.Config.RandomAllocation", true,
 		"false: dpgm draws Poisson samples")
 	k.OK(c.Average >= 0 && c.Average < 1, "dpgm.Config.Average", c.Average, "a decay in [0, 1)")
 	return k.Err()

@@ -115,7 +115,7 @@ func (c Config) validateNumbers(k *param.Checker) {
 	c.validateLatent(k)
 	k.OK(c.Penalty >= 0 && c.Penalty <= 1e9, "gan.Config.Penalty", c.Penalty,
 		"a number from 0 to 1e9; 0 means 10")
-	k.OK(!c.Train.RandomAllocation, "sgd.Config.RandomAllocation", true,
+	k.OK(!c.Train.RandomAllocation && !c.Train.Shuffled, "sgd.Config.RandomAllocation", true,
 		"false: gan draws Poisson samples")
 	k.OK(c.CriticSteps > 0, "gan.Config.CriticSteps", c.CriticSteps,
 		"a positive integer, or zero for the default")

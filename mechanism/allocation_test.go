@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"errors"
+	"math/bits"
 	"slices"
 	"testing"
 
@@ -79,14 +80,88 @@ func TestAllocation(t *testing.T) {
 	sixSigma(t, "rows one step later in the next epoch", next, n, 1./steps)
 }
 
+// TestShuffles: every step of an epoch gets equally many rows, or one more. The step of a row is
+// uniform, and independent of the row before and of the other epoch. Each of the eleven comparisons
+// fails by chance with probability 6e-10.
+func TestShuffles(t *testing.T) {
+	const n, steps = 90001, 7
+	b := testBudget()
+	b.Relation = accountant.ReplaceOne
+	a, err := Begin(t.Context(), ledger.New(b)).Reserve("epochs",
+		accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1, Shuffled: true}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	epochs := [2][]int{stepsOf(t, a, n, steps), stepsOf(t, a, n, steps)}
+	counts, early := make([]int, steps), make([]int, steps)
+	same, neighbours := 0, 0
+	for row, s := range epochs[0] {
+		if counts[s]++; row < n/3 {
+			early[s]++
+		}
+		if s == epochs[1][row] {
+			same++
+		}
+		if row > 0 && s == epochs[0][row-1] {
+			neighbours++
+		}
+	}
+	for s := range steps {
+		if c := counts[s]; c != n/steps && c != n/steps+1 {
+			t.Errorf("step %d has %d of %d rows", s, c, n)
+		}
+		sixSigma(t, "early rows of a step", early[s], n/3, 1./steps)
+	}
+	sixSigma(t, "rows in the same step of both epochs", same, n, 1./steps)
+	sixSigma(t, "rows in the step of the row before", neighbours, n-1, 1./steps)
+}
+
+// TestAllocationToSeveralSteps: every row is in three of seven steps, and all 35 sets are equally
+// frequent. Each of the 36 comparisons fails by chance with probability 6e-10.
+func TestAllocationToSeveralSteps(t *testing.T) {
+	const n, steps, times = 70000, 7, 3
+	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs",
+		accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1, Times: times}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets := make([]int, n)
+	for s := range steps {
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _ := g.PoissonSample(n, nil, nil)
+		for _, row := range rows {
+			sets[row] |= 1 << s
+		}
+	}
+	counts, alike := map[int]int{}, 0
+	for row, s := range sets {
+		if bits.OnesCount(uint(s)) != times {
+			t.Fatalf("row %d is in the steps %07b", row, s)
+		}
+		if counts[s]++; row > 0 && s == sets[row-1] {
+			alike++
+		}
+	}
+	for _, c := range counts {
+		sixSigma(t, "a set of steps", c, n, 1./35)
+	}
+	sixSigma(t, "rows with the steps of the row before", alike, n-1, 1./35)
+	if len(counts) != 35 {
+		t.Errorf("%d sets of steps, want 35", len(counts))
+	}
+}
+
 // TestAllocationDependsOnRowOnly: whether other rows exist does not move a row.
 func TestAllocationDependsOnRowOnly(t *testing.T) {
 	source, err := entropy.New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, many := allocate(50, 6, source.Indexed(entropy.Slot, 3)),
-		allocate(60, 6, source.Indexed(entropy.Slot, 3))
+	few, many := deal{6, 1, false}.allocate(50, source.Indexed(entropy.Slot, 3)),
+		deal{6, 1, false}.allocate(60, source.Indexed(entropy.Slot, 3))
 	for s := range 6 {
 		rows := slices.DeleteFunc(slices.Clone(many.step(s)), func(row int32) bool { return row >= 50 })
 		if got := few.step(s); !slices.Equal(got, rows) {

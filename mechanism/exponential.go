@@ -14,8 +14,9 @@ import (
 // Guarantee: the cost of the choice is the cost of the grant's accountant.ExponentialMechanism. No
 // utility may differ by more than 1 between neighbours. The probabilities are exact (noise class:
 // exact): a uniform index is accepted with probability exp(ε(u−max)/2), and otherwise another index
-// is drawn. Errors: [ErrNotCovered] under any other event or at a second call, also for an empty
-// list; nothing is drawn then. Source: McSherry and Talwar 2007.
+// is drawn, of those not drawn before if the event says Permute. Errors: [ErrNotCovered] under any
+// other event or at a second call, also for an empty list; nothing is drawn then. Source: McSherry
+// and Talwar 2007; McKenna and Sheldon 2020 for Permute.
 func (g *Grant) Exponential(utilities []int64) (int, error) {
 	e, ok := g.a.terms.other.(accountant.ExponentialMechanism)
 	if !ok {
@@ -31,7 +32,7 @@ func (g *Grant) Exponential(utilities []int64) (int, error) {
 	}
 	in := floatsOf(g, utilities)
 	g.a.note(ledger.ExactNoise)
-	out := []int64{int64(sampler.ChooseExponential(utilities, e.Epsilon, g.a.stream()))}
+	out := []int64{int64(sampler.ChooseExponential(utilities, e.Epsilon, e.Permute, g.a.stream()))}
 	err := g.tellIntegers("exponential mechanism", 1, 1, in, out)
 	return int(out[0]), err
 }

@@ -161,3 +161,57 @@ func TestFarthestAtTheEnds(t *testing.T) {
 		}
 	}
 }
+
+// TestPermuteAndFlipChooses: each frequency is within 6.2 standard deviations of the sum over all
+// orders of the candidates. Each comparison fails by chance with probability 6e-10. The frequencies
+// of the exponential mechanism are far away.
+func TestPermuteAndFlipChooses(t *testing.T) {
+	const n, epsilon = 40000, 0.8
+	utilities := []int64{3, -math.MaxInt64, 5, 4}
+	event := accountant.ExponentialMechanism{Epsilon: epsilon, Permute: true}
+	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
+	allowance, err := mechanism.Begin(context.Background(), l).Reserve("choice", event, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counts [4]float64
+	for range n {
+		grant, err := allowance.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		i, err := grant.Exponential(utilities)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts[i]++
+	}
+	var accept, p, other [4]float64
+	total := 0.0
+	for i, u := range utilities {
+		accept[i] = math.Exp(epsilon * (float64(u) - 5) / 2)
+		total += accept[i]
+	}
+	var walk func(left []int, weight float64)
+	walk = func(left []int, weight float64) { // of the candidates that were not drawn
+		for at, i := range left {
+			w := weight / float64(len(left))
+			p[i] += w * accept[i]
+			rest := append(append([]int(nil), left[:at]...), left[at+1:]...)
+			walk(rest, w*(1-accept[i]))
+		}
+	}
+	walk([]int{0, 1, 2, 3}, 1)
+	far := 0.0
+	for i := range p {
+		other[i] = accept[i] / total
+		sd := math.Sqrt(n*p[i]*(1-p[i]) + 1)
+		if d := math.Abs(counts[i]-n*p[i]) / sd; d > 6.2 {
+			t.Errorf("candidate %d is chosen %v times, want %.0f, %.1f deviations", i, counts[i], n*p[i], d)
+		}
+		far = max(far, math.Abs(counts[i]-n*other[i])/sd)
+	}
+	if far < 8 {
+		t.Errorf("the exponential mechanism is only %.1f deviations away", far)
+	}
+}

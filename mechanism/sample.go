@@ -14,7 +14,7 @@ import (
 //
 // For the events accountant.RandomAllocation and accountant.BandedSum the sample is drawn from the
 // rows of the grant's step. Under RandomAllocation it is all of these rows. A row's number gives it
-// its step. So a record must have the same number in all steps of an epoch under RandomAllocation,
+// its steps. So a record must have the same number in all steps of an epoch under RandomAllocation,
 // and in all steps of the allowance under BandedSum.
 //
 // Guarantee: the sample is private, and so is its length.
@@ -34,7 +34,7 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	count, before := min(n, math.MaxInt32), len(index)
 	if g.a.turns != nil {
 		from = g.a.turns.rows(g, n)
-		count, q = len(from), q/float64(g.a.turns.steps)
+		count, q = len(from), q/float64(g.a.turns.steps)*float64(g.a.turns.times)
 	}
 	if g.a.run.tap == nil {
 		index = sampler.PoissonRows(count, g.a.terms.probability, g.a.samples(), index)

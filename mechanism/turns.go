@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -9,11 +10,12 @@ import (
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
-// turns let the steps of one use sample in turn. Every row has one of the steps, uniform and
-// independent of the other rows, and only this step may sample it: a step for each use
-// (accountant.RandomAllocation), or one for all uses (accountant.BandedSum).
+// turns let the steps of one use sample in turn. Every row has one of the steps, or several,
+// uniform and independent of the other rows unless they are shuffled, and only these steps may
+// sample it: new ones for each use (accountant.RandomAllocation), or one for all uses
+// (accountant.BandedSum).
 type turns struct {
-	steps int // of one use
+	deal
 	fresh bool
 
 	mu    sync.Mutex   // held while a use is taken
@@ -28,9 +30,9 @@ type turns struct {
 func newTurns(e accountant.Event) *turns {
 	switch e := e.(type) {
 	case accountant.RandomAllocation:
-		return &turns{steps: e.Steps, fresh: true}
+		return &turns{deal: deal{e.Steps, max(e.Times, 1), e.Shuffled}, fresh: true}
 	case accountant.BandedSum:
-		return &turns{steps: len(e.Band)}
+		return &turns{deal: deal{steps: len(e.Band), times: 1}}
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func (t *turns) remaining(uses int) int {
 func (t *turns) rows(g *Grant, n int) []int32 {
 	if t.slots == nil || t.slots.of != n || t.slotsID != g.slotsID {
 		words := g.a.run.source.Indexed(entropy.Slot, g.slotsID)
-		t.slots, t.slotsID = allocate(n, t.steps, words), g.slotsID
+		t.slots, t.slotsID = t.allocate(n, words), g.slotsID
 	}
 	return t.slots.step((g.turn - 1) % t.steps)
 }
@@ -77,23 +79,52 @@ type slots struct {
 	end  []int   // of every step
 }
 
-// allocate draws a step for every row, and sorts the rows by step.
-func allocate(n, steps int, words *entropy.Indexed) *slots {
-	s := &slots{of: n, list: make([]int32, max(min(n, math.MaxInt32), 0)), end: make([]int, steps)}
-	step := make([]int32, len(s.list))
-	for row := range step {
-		step[row] = int32(words.Below(uint64(steps), row))
-		s.end[step[row]]++
+// deal says how rows get their steps.
+type deal struct {
+	steps    int // of one use
+	times    int // steps of each row
+	shuffled bool
+}
+
+// allocate draws the steps of every row, and sorts the rows by step.
+func (d deal) allocate(n int, words *entropy.Indexed) *slots {
+	n = max(min(n, math.MaxInt32), 0)
+	s := &slots{of: n, list: make([]int32, n*d.times), end: make([]int, d.steps)}
+	step := make([]int32, n*d.times)
+	for row := range n {
+		d.draw(step, row, words)
+	}
+	for _, i := range step {
+		s.end[i]++
 	}
 	first := 0
 	for i, count := range s.end {
 		s.end[i], first = first, first+count
 	}
-	for row, i := range step {
-		s.list[s.end[i]] = int32(row)
+	for at, i := range step {
+		s.list[s.end[i]] = int32(at / d.times)
 		s.end[i]++
 	}
 	return s
+}
+
+// draw draws the steps of a row: one, the place of one in a shuffle so far (Fisher and Yates), or a
+// subset (Floyd).
+func (d deal) draw(step []int32, row int, words *entropy.Indexed) {
+	if d.shuffled {
+		other := words.Below(uint64(row+1), row, 0)
+		step[row] = step[other]
+		step[other] = int32(row % d.steps)
+		return
+	}
+	own := step[row*d.times:][:d.times]
+	for i := range own {
+		last := d.steps - d.times + i
+		own[i] = int32(words.Below(uint64(last+1), row, i))
+		if slices.Contains(own[:i], own[i]) {
+			own[i] = int32(last)
+		}
+	}
 }
 
 // step returns the rows of a step, counted from 0.

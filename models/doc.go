@@ -27,24 +27,4 @@
 // descriptions that can be saved: [DensityArchitecture], [GeneratorArchitecture],
 // [CriticArchitecture]. Package privgen has its own type of generator, the result of a whole
 // system; it holds a Density or a Generator of this package.
-//
-// # Per-example gradients
-//
-// The matrix with one row of parameters for each example is never formed. In a dense layer with
-// input aᵢ and back-propagated delta δᵢ, the gradient of example i is the outer product aᵢδᵢᵀ for
-// the weights, together with δᵢ for the bias. So its squared norm is (‖aᵢ‖²+1)·‖δᵢ‖². A weighted
-// sum of gradients is one matrix product after scaling rows (Goodfellow 2015, "Efficient
-// Per-Example Gradient Computations").
-//
-// Other layers apply one matrix at many places. Let A and D hold the inputs and the deltas of one
-// record, with one row for each place; the record's gradient is AᵀD. Norms come from this product
-// or, where that is cheaper, from the Gram matrices of A and D (Rochette, Manoel and Tramel 2019).
-// They are rounded up, so they are upper bounds even where terms cancel. Parameters that are used
-// in several layers have the places of all of them.
-//
-// A critic's gradient penalty is itself a function of a gradient. Where activations are piecewise
-// linear, the gradient of one record's penalty is still one outer product in each layer: a tangent,
-// propagated forward, times the ordinary delta. Record, fake and penalty are then three rows, whose
-// Gram matrices give norms. Smooth activations have second derivatives, so a critic with them has a
-// fourth row.
 package models

@@ -11,7 +11,19 @@ import (
 // AᵀD for the matrix, where the rows of A and D are the record's inputs and deltas at all positions
 // that have the parameters. It is the sum of the rows of D for the bias, as if each row of A had
 // one more number, 1. Everything about per-example gradients follows from uses: their norms, and
-// their weighted sums in floating point and in fixed point.
+// their weighted sums in floating point and in fixed point. The matrix with one row of parameters
+// for each record is never formed.
+//
+// With one row a and one row δ, the squared norm is (‖a‖²+1)·‖δ‖², and a weighted sum is one matrix
+// product after scaling rows (Goodfellow 2015, "Efficient Per-Example Gradient Computations").
+// With more rows, the norm comes from the product or, where that is cheaper, from the Gram matrices
+// of A and D (Rochette, Manoel and Tramel 2019). It is rounded up, so it is an upper bound even
+// where terms cancel.
+//
+// A critic's gradient penalty is itself a function of a gradient. Where activations are piecewise
+// linear, the gradient of one record's penalty is still one outer product in each layer: a tangent,
+// propagated forward, times the ordinary delta. Record, fake and penalty are then three rows.
+// Smooth activations have second derivatives, so a critic with them has a fourth row.
 type use struct {
 	weight, bias int // blocks of parameters; -1 for none
 	rows         int // rows of each record

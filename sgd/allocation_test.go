@@ -86,6 +86,55 @@ func TestEpochsUseEveryRecordOnce(t *testing.T) {
 	}
 }
 
+// TestShuffledEpochs: under replace-one every record is in one batch of each epoch, batches have
+// equal sizes, and the ledger holds shuffled epochs. Under add-or-remove-one they are refused.
+func TestShuffledEpochs(t *testing.T) {
+	const n = 40
+	for name, clip := range policies() {
+		cfg := epochs(clip)
+		cfg.RandomAllocation, cfg.Shuffled = false, true
+		refused, _ := newTrainer(t, cfg, newCentre(2), 1e4)
+		for _, err := range refused.Steps(t.Context(), table(t, n, 2, 0)) {
+			if !errors.Is(err, accountant.ErrUnsupported) {
+				t.Errorf("%s: under add-or-remove-one: %v", name, err)
+			}
+		}
+		b := budget(1e4)
+		b.Relation = accountant.ReplaceOne
+		l := ledger.New(b)
+		trainer, err := sgd.New(cfg, newCentre(2), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := &batches{recorder: &recorder{seed: 3}}
+		for _, err := range trainer.Steps(entropy.WithTap(t.Context(), seen), table(t, n, 2, 0)) {
+			if err != nil {
+				t.Fatal(name, err)
+			}
+		}
+		for i, rows := range seen.rows {
+			if len(rows) != n/4 {
+				t.Errorf("%s: batch %d has %d rows", name, i, len(rows))
+			}
+		}
+		for i := range 2 {
+			rows := slices.Concat(seen.rows[4*i : 4*i+4]...)
+			slices.Sort(rows)
+			if len(slices.Compact(rows)) != n {
+				t.Errorf("%s: epoch %d uses the records %d", name, i, rows)
+			}
+		}
+		square := 0.0
+		for _, e := range seen.effects[:len(seen.effects)/8] {
+			square += e * e
+		}
+		e := l.Entries()[0].Event.(accountant.RandomAllocation)
+		if sigma := e.NoiseMultiplier; !e.Shuffled || math.Abs(square*sigma*sigma-1) > 1e-9 {
+			t.Errorf("%s: the effects %v do not match %+v", name, seen.effects, e)
+		}
+	}
+}
+
 // loose is data of a type that cannot be compared.
 type loose struct {
 	records.Data

@@ -34,7 +34,7 @@ func (c Config) checkBands(k *checker) {
 	if c.Bands <= 1 {
 		return
 	}
-	k.ok(!c.RandomAllocation, "Bands", c.Bands, "0, since the noise of epochs is independent")
+	k.ok(!c.epochs(), "Bands", c.Bands, "0, since the noise of epochs is independent")
 	k.ok(c.Bands <= c.Steps, "Bands", c.Bands, "at most Steps")
 	k.ok(!(c.bandProbability() > 1), "Bands", c.Bands,
 		"a number whose product with SamplingProbability is at most 1")

@@ -1,7 +1,10 @@
 package sgd_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
+	"github.com/seed7ba64551/privgen/models/modelstest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/sgd"
 )
@@ -123,6 +127,19 @@ func levels(t *testing.T, n, odd int) *records.Table {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestGradientsOfBuiltNetworks: their gradients keep the contract of private training.
+func TestGradientsOfBuiltNetworks(t *testing.T) {
+	var b device.Batch
+	levels(t, 9, 0).Gather([]int32{0, 1, 2, 3, 4, 5, 6, 7, 8}, &b)
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range b.Rows {
+		b.Keys = append(b.Keys, rng.Uint64())
+	}
+	for name, c := range builtNetworks {
+		t.Run(name, func(t *testing.T) { modelstest.Network(t, buildOn(t, device.CPU(), c), b) })
+	}
 }
 
 // builtClips returns the policies for built networks.
@@ -257,6 +274,38 @@ func TestCrewsOfBuiltNetworks(t *testing.T) {
 	}
 }
 
+// TestBitsOfBuiltNetworks: trained parameters have the same bits with AVX2, AVX-512 and NEON, and
+// for every number of cores. The hashes are those of machines with such instructions.
+func TestBitsOfBuiltNetworks(t *testing.T) {
+	if device.CPU().Name() == "cpu (generic)" {
+		t.Skip("portable code may fuse operations in another way")
+	}
+	data := levels(t, 200, 0)
+	for name, want := range map[string]string{
+		"GRU":                   "8324116c471d",
+		"LSTM":                  "b562d639ff14",
+		"autoencoder":           "1556a7a82ab8",
+		"convolutional":         "ec49072a3087",
+		"dense":                 "91a398d0d4b2",
+		"dropout and operation": "6c883bfaabba",
+		"residual":              "82be62ab6784",
+		"shared and frozen":     "da8c4bf91bd8",
+		"text":                  "fe885d6c8eee",
+		"transformer":           "1024809ceea2",
+	} {
+		cfg := with(nil, .7, 3)
+		cfg.MicroBatch = 64
+		for _, cores := range []int{1, 2, 7} {
+			h := sha256.New()
+			_ = binary.Write(h, binary.LittleEndian,
+				trainBuilt(t, buildOn(t, device.CPUWith(cores), builtNetworks[name]), cfg, data))
+			if got := fmt.Sprintf("%.6x", h.Sum(nil)); got != want {
+				t.Errorf("%s, %d cores: %s, want %s", name, cores, got, want)
+			}
+		}
+	}
+}
+
 // TestCheckpointsOfBuiltNetworks: a run that goes on from a checkpoint ends as one that was not
 // interrupted. The guarantee names the noise class "exact".
 func TestCheckpointsOfBuiltNetworks(t *testing.T) {
@@ -319,26 +368,30 @@ func TestCheckpointsOfBuiltNetworks(t *testing.T) {
 func TestBuiltNetworksElsewhere(t *testing.T) {
 	data := levels(t, 30, 0)
 	for name, c := range builtNetworks {
-		be := devicetest.SeparateMemory(device.CPU())
-		cfg := with(nil, .7, 2)
-		want, there := trainBuilt(t, buildOn(t, device.CPU(), c), cfg, data), buildOn(t, be, c)
-		tap := &recorder{seed: 3}
-		trainer, _ := newTrainer(t, cfg, there, 1e12, sgd.WithBackend(be))
-		for _, err := range trainer.Steps(tap.context(t.Context()), data) {
-			if err != nil {
-				t.Fatal(err)
+		for policy, clip := range builtClips(buildOn(t, device.CPU(), c)) {
+			be := devicetest.SeparateMemory(device.CPU())
+			cfg := with(clip, .7, 2)
+			want, there := trainBuilt(t, buildOn(t, device.CPU(), c), cfg, data), buildOn(t, be, c)
+			tap := &recorder{seed: 3}
+			trainer, _ := newTrainer(t, cfg, there, 1e12, sgd.WithBackend(be))
+			for _, err := range trainer.Steps(tap.context(t.Context()), data) {
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		got := make([]float32, len(want))
-		be.Download(got, there.Params().Flat)
-		for i, v := range got {
-			if d := v - want[i]; !(d*d < 1e-3) {
-				t.Errorf("%s: parameter %d is %v, want about %v", name, i, v, want[i])
-				break
+			got := make([]float32, len(want))
+			be.Download(got, there.Params().Flat)
+			for i, v := range got {
+				if d := v - want[i]; !(d*d < 1e-3) {
+					t.Errorf("%s, %s: parameter %d is %v, want about %v", name, policy, i, v, want[i])
+					break
+				}
 			}
-		}
-		if !tap.releases[0].Inexact {
-			t.Errorf("%s: the sum is called exact", name)
+			if i := slices.IndexFunc(tap.releases, func(r entropy.Release) bool {
+				return r.Mechanism == "Gaussian gradient"
+			}); !tap.releases[i].Inexact {
+				t.Errorf("%s, %s: the sum is called exact", name, policy)
+			}
 		}
 	}
 }

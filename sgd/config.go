@@ -39,6 +39,10 @@ type Config struct {
 	// record is used equally often. Steps must be whole epochs. It has no price under replace-one, and
 	// systems that train several networks do not accept it.
 	RandomAllocation bool
+	// Shuffled is like RandomAllocation, with batches of equal size cut from the shuffled records. It
+	// has a price under replace-one only: that of one release with all records in every epoch, since
+	// nothing less is proven. So it costs far more than Poisson sampling.
+	Shuffled bool
 	// Steps is the number of steps that are reserved and taken. The ledger counts Bands steps, or an
 	// epoch, as one use, and reserves the last use whole.
 	Steps int
@@ -93,7 +97,8 @@ func (c Config) check() *checker {
 		"a probability in (0, 1]")
 	k.ok(c.Steps > 0, "Steps", c.Steps, "a positive integer")
 	c.checkBands(k)
-	if c.RandomAllocation {
+	k.ok(!c.Shuffled || !c.RandomAllocation, "Shuffled", c.Shuffled, "false with RandomAllocation")
+	if c.epochs() {
 		t := c.perUse()
 		whole := math.Abs(c.SamplingProbability*float64(t)-1) < 1e-9 && t <= mostEpochSteps
 		k.ok(whole, "SamplingProbability", c.SamplingProbability,
@@ -128,9 +133,12 @@ func (c Config) checkClip(k *checker) {
 // mostEpochSteps is the largest number of steps of an accountant.RandomAllocation.
 const mostEpochSteps = 1 << 20
 
+// epochs reports whether batches are drawn by epochs.
+func (c Config) epochs() bool { return c.RandomAllocation || c.Shuffled }
+
 // perUse returns the number of steps that one use of the event covers.
 func (c Config) perUse() int {
-	if !(c.RandomAllocation && c.SamplingProbability > 0 && c.SamplingProbability <= 1) {
+	if !(c.epochs() && c.SamplingProbability > 0 && c.SamplingProbability <= 1) {
 		return max(c.Bands, 1)
 	}
 	return int(min(math.Round(1/c.SamplingProbability), mostEpochSteps+1))
@@ -140,7 +148,7 @@ func (c Config) perUse() int {
 func (c Config) uses() int { return (c.Steps + c.perUse() - 1) / c.perUse() }
 
 // Event returns the event of one use: of one step, of Bands steps, or of one epoch if
-// RandomAllocation is set. All releases from one batch are one event.
+// RandomAllocation or Shuffled is set. All releases from one batch are one event.
 //
 // Under AddOrRemoveOne, with multipliers σ₁, σ₂, … on the same batch, the event is the sampled
 // Gaussian with multiplier (Σ σᵢ⁻²)^(−1/2). Given the values released so far, each release is a
@@ -171,9 +179,9 @@ func (c Config) Event(r accountant.Relation) accountant.Event {
 		return c.banded(r)
 	}
 	own := c.clip().multipliers(false)
-	if c.RandomAllocation {
+	if c.epochs() {
 		return accountant.RandomAllocation{Steps: c.perUse(),
-			NoiseMultiplier: joint(own, c.NoiseMultiplier)}
+			NoiseMultiplier: joint(own, c.NoiseMultiplier), Shuffled: c.Shuffled}
 	}
 	general := accountant.PoissonSampled{Probability: c.SamplingProbability,
 		Event: accountant.Gaussian{NoiseMultiplier: joint(own, c.NoiseMultiplier)}}

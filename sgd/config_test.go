@@ -56,6 +56,8 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 			"SamplingProbability"},
 		{func(c *sgd.Config) { c.RandomAllocation, c.SamplingProbability = true, 1e-9 },
 			"SamplingProbability"},
+		{func(c *sgd.Config) { c.RandomAllocation, c.Shuffled = true, true }, "Shuffled"},
+		{func(c *sgd.Config) { c.Shuffled, c.Steps = true, 41 }, "Steps"},
 		{func(c *sgd.Config) { c.NoiseMultiplier = 0 }, "NoiseMultiplier"},
 		{func(c *sgd.Config) { c.NoiseMultiplier = nan }, "NoiseMultiplier"},
 		{func(c *sgd.Config) { c.NoiseMultiplier = inf }, "NoiseMultiplier"},

@@ -14,6 +14,7 @@ type configJSON struct {
 	SamplingProbability float64   `json:"sampling_probability"`
 	Bands               int       `json:"bands,omitempty"`
 	RandomAllocation    bool      `json:"random_allocation,omitempty"`
+	Shuffled            bool      `json:"shuffled,omitempty"`
 	Steps               int       `json:"steps"`
 	NoiseMultiplier     float64   `json:"noise_multiplier"`
 	Optimizer           Optimizer `json:"optimizer"`
@@ -36,7 +37,8 @@ func (c Config) MarshalJSON() ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(configJSON{c.ClipNorm, clip, c.SamplingProbability, c.Bands,
-		c.RandomAllocation, c.Steps, c.NoiseMultiplier, c.Optimizer, c.NominalBatch, c.MicroBatch})
+		c.RandomAllocation, c.Shuffled, c.Steps, c.NoiseMultiplier, c.Optimizer, c.NominalBatch,
+		c.MicroBatch})
 }
 
 func tagClip(c Clip) (*clipJSON, error) {
@@ -69,8 +71,8 @@ func (c *Config) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	*c = Config{j.ClipNorm, clip, j.SamplingProbability, j.Bands, j.RandomAllocation, j.Steps,
-		j.NoiseMultiplier, j.Optimizer, j.NominalBatch, j.MicroBatch}
+	*c = Config{j.ClipNorm, clip, j.SamplingProbability, j.Bands, j.RandomAllocation, j.Shuffled,
+		j.Steps, j.NoiseMultiplier, j.Optimizer, j.NominalBatch, j.MicroBatch}
 	return nil
 }
 

@@ -16,7 +16,7 @@ func TestConfigSurvivesJSON(t *testing.T) {
 		if c.Clip = clip; clip == nil {
 			c.ClipNorm = 2
 		}
-		c.RandomAllocation = clip == nil
+		c.RandomAllocation, c.Shuffled = clip == nil, clip != nil
 		text, err := json.Marshal(c)
 		if err != nil {
 			t.Fatal(err)

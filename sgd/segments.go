@@ -8,9 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// Segmented is a network whose parameters consist of consecutive segments with different public
+// segmented is a network whose parameters consist of consecutive segments with different public
 // divisors. An example is a mixture: its parts see different fractions of the records.
-type Segmented interface{ Segments() []Segment }
+type segmented interface{ Segments() []Segment }
 
 // Segment describes a number of consecutive parameters, Params. Their noised gradient sum is
 // divided by NominalBatch, a public or released number.
@@ -27,7 +27,7 @@ type span struct {
 
 // spans returns the divisors of p parameters.
 func spans(cfg Config, net any, p int) ([]span, error) {
-	s, ok := net.(Segmented)
+	s, ok := net.(segmented)
 	if !ok {
 		return wholeSpan(cfg, p)
 	}

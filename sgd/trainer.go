@@ -202,7 +202,7 @@ func (t *Trainer) mostExamples() int {
 //
 // Errors: the context's error; accountant.ErrBudgetExceeded, before anything is read or spent;
 // ErrBusy; *param.Error for other data than in an earlier loop, if the batches of several steps are
-// drawn together, by Config.Bands or Config.RandomAllocation: a record must then keep its row;
+// drawn together, by Config.Bands, RandomAllocation or Shuffled: a record must then keep its row;
 // records.ErrData after a step in which reading the data failed. After any error the network holds
 // the last released parameters. No error depends on a record, except ErrData, which a user-defined
 // data type can return.
@@ -245,7 +245,7 @@ func (t *Trainer) checkSame(data records.Data) error {
 		return nil
 	}
 	return param.New("sgd.Steps.data", "other data than in an earlier loop",
-		"the same data in all loops, since Bands and RandomAllocation assign records to steps")
+		"the same data in all loops, since records are assigned to steps")
 }
 
 // open checks the public properties of the data and makes the reservation.

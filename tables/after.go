@@ -44,7 +44,7 @@ func (t *model) After(own records.Schema) (func(known *records.Nonzeros,
 	error), error) {
 	columns, last := t.schema.Columns(), own.Columns()
 	first := len(columns) - len(last)
-	if own.Kind() != records.MixedTable || first < 1 || t.schema.Classes() > 0 {
+	if own.Kind() != records.MixedTable || first < 1 || t.schema.Classes() > 0 || t.trend != nil {
 		return nil, param.New("tables.After.own", own.String(), "the schema of the last columns")
 	}
 	if s, err := records.NewSchema(columns[first:]...); err != nil || !s.Equal(own) {

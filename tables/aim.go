@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -29,31 +30,41 @@ import (
 //
 // Columns of two values also have tables of up to eight columns; see Order.
 //
-// A number to be predicted ([records.Target]) has the part of a class: its tables have twice the
-// weight, and may have coarse groups of the other columns.
+// A number to be predicted ([records.Target]) is drawn given the whole row, if there is no class
+// and the records are many compared with the noise. Its score, a normal quantile of its rank, is a
+// sum of weights, one for each value of another column and of a table of two columns, plus a
+// residual. A column that alone explains most of the score, if the other columns explain much of it
+// too, is drawn after the target. A condition on the target is met by rejecting rows, up to 4,096
+// for each; under one on a column after the target, the graphical model alone draws the rows.
+// Otherwise such a number has the part of a class: its tables have twice the weight, and may have
+// coarse groups of the other columns.
 //
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
 // each column and the class; see ClassPart. It measures the coarse table if there is one.
 //
-// Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release
-// of counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian
-// releases of the same noise. The first release decides which cells the second one divides into
-// parts, and a record is in at most one part in each column. An exponential mechanism chooses
-// among tables by their distances from public numbers. A distance changes by at most 1 if a
-// record is added or removed, and by at most 2 if a record is replaced. The mechanism uses this
-// bound as the sensitivity. Each later Gaussian release is of one table, in which a record has
-// one cell. The choice of tables and the number of releases of each depend on earlier releases
-// only. Rows of persons count with their weights.
+// Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release of
+// counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian releases
+// of the same noise. The first release decides which cells the second one divides into parts, and a
+// record is in at most one part in each column. An exponential mechanism chooses among tables by
+// their distances from public numbers. A distance changes by at most 1 if a record is added or
+// removed, and by at most 2 if a record is replaced. The mechanism uses this bound as the
+// sensitivity. Each later Gaussian release is of one table, in which a record has one cell. The
+// choice of tables and the number of releases of each depend on earlier releases only. Rows of
+// persons count with their weights. For a number to be predicted there are four further Gaussian
+// releases and one exponential mechanism: of the sums of its scores in each value of each other
+// column, then of the sums of residuals there, of those in a chosen table, and of the counts of
+// residuals. Scores and residuals are clipped to a bound that is public or released, so a record
+// changes one sum of each table by at most the bound, or by twice the bound if it is replaced.
 //
 // Source: McKenna, Mullins, Sheldon and Miklau, "AIM: An Adaptive and Iterative Mechanism for
-// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in
-// seven ways. Values are grouped by released counts. Frequent single values within a cell of
-// numbers are counted. A table with the class can also be chosen with coarse groups: its few
-// cells have larger counts, which can exceed the noise. A measurement is made of equal releases,
-// so the composed events are fixed in advance. Distances are computed from rows drawn from the
-// model instead of from its exact tables. Tables with the class can be measured without a
-// choice. Flags have tables of more columns.
+// Differentially Private Synthetic Data", 2022. This implementation differs from the paper in eight
+// ways. Values are grouped by released counts. Frequent single values within a cell of numbers are
+// counted. A table with the class can also be chosen with coarse groups: its few cells have larger
+// counts, which can exceed the noise. A measurement is made of equal releases, so the composed
+// events are fixed in advance. Distances are computed from rows drawn from the model instead of
+// from its exact tables. Tables with the class can be measured without a choice. Flags have tables
+// of more columns. A number to be predicted is drawn given the whole row.
 type AIM struct {
 	Common
 	// Rounds is the number of choices. 0 means ten per column, but at most the larger of 150 and
@@ -71,7 +82,8 @@ type AIM struct {
 	// class may be chosen in place of the fine one. 0 means 5; 1 means no coarse tables.
 	Coarse int
 
-	known int // number of the columns that are known before a row is drawn; see After
+	known int     // number of the columns that are known before a row is drawn; see After
+	trend float64 // fraction of the budget for the trend; 0 for the default, or noTrend
 }
 
 const (
@@ -131,11 +143,21 @@ func (c AIM) method() (m method, err error) {
 		c.ClassPart = 0
 	}
 	known := knownAttributes(c.Schema, c.known)
-	return method{Common: common, strategy: worstFitted{c.ClassPart, known}, before: c.known,
-		known:  known,
+	m = method{Common: common, before: c.known, known: known,
 		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
 		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)),
-		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}, nil
+		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}
+	if m.trendPart = max(c.trend, 0); c.trend == 0 {
+		m.trendPart = m.defaultTrend()
+	}
+	if !(m.trendPart <= m.mostTrend()) {
+		return m, param.New("tables.AIM.trend", m.trendPart, "a part that the plan has")
+	}
+	if m.trendPart > 0 {
+		c.ClassPart = 0
+	}
+	m.strategy = worstFitted{classPart: c.ClassPart, known: known}
+	return m, nil
 }
 
 // sharpness estimates how well the given number of choices can tell good tables from bad ones. It
@@ -163,12 +185,18 @@ func (m method) firstLevel() int {
 type worstFitted struct {
 	classPart float64 // fraction of the units for tables of each column with the class
 	known     int     // number of attributes that are known before a row is drawn
+	trend     *trend  // has the tables of its target; nil for none
 }
 
 func (worstFitted) name() string { return nameAIM }
 
-// measures excludes the tables of single columns that are known.
+// measures excludes the tables of single columns that are known, and tables of a trend's target
+// without a column that is drawn after it.
 func (s worstFitted) measures(c candidate) bool {
+	if t := s.trend; t != nil && slices.Contains(c.attributes, t.Target) &&
+		!slices.ContainsFunc(t.Late, func(a int) bool { return slices.Contains(c.attributes, a) }) {
+		return false
+	}
 	return c.attributes[len(c.attributes)-1] >= s.known
 }
 

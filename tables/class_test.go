@@ -21,7 +21,7 @@ func TestClassTablesAreThoseOfEachColumn(t *testing.T) {
 	groups := someGroups(m.attributes)
 	domain := columnsOf(groups)
 	fit := func(part float64, cells int, m method) *fitting {
-		m.strategy, m.Cells = worstFitted{part, 0}, cells
+		m.strategy, m.Cells = worstFitted{classPart: part}, cells
 		f := &fitting{work: work{m, 1}, domain: domain[:len(groups)], groups: groups,
 			list: m.candidates(domain)}
 		for a := range groups {
@@ -46,7 +46,7 @@ func TestClassTablesAreThoseOfEachColumn(t *testing.T) {
 		t.Errorf("got %d tables, want one for each of 4 columns", len(list))
 	}
 	classTables := func(part float64, cells int) []int {
-		list, _ := worstFitted{part, 0}.classTables(fit(part, cells, m))
+		list, _ := worstFitted{classPart: part}.classTables(fit(part, cells, m))
 		return list
 	}
 	if list := classTables(0.5, 24); len(list) == 0 || len(list) >= 4 {

@@ -24,6 +24,12 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 		return t, nil, 1
 	}
 	out := *t
+	for _, c := range conditions {
+		out.before(c.Column)
+	}
+	for _, c := range joint {
+		out.before(c.Columns...)
+	}
 	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
 	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
 	probability := 1.0
@@ -88,6 +94,10 @@ func (t *model) condition(j int, c records.Condition) float64 {
 		t.spans[j] = c.Spans
 	}
 	weights := make([]float64, g.Size)
+	own := t.trend != nil && j == t.trend.Target
+	if own {
+		t.target = make([]float64, a.Codes)
+	}
 	t.choices[j] = slices.Clone(t.choices[j])
 	for group, codes := range t.codes[j] {
 		parts, all, some := make([]float64, len(codes)), 0.0, 0.0
@@ -95,7 +105,10 @@ func (t *model) condition(j int, c records.Condition) float64 {
 		for k, code := range codes {
 			part := t.choices[j][group][k] - below // a Choice holds cumulative sums
 			below = t.choices[j][group][k]
-			parts[k] = part * t.allowed(j, code, c)
+			allowed := t.allowed(j, code, c)
+			if parts[k] = part * allowed; own {
+				t.target[code] = allowed
+			}
 			all, some = all+part, some+parts[k]
 		}
 		if some > 0 {
@@ -103,8 +116,10 @@ func (t *model) condition(j int, c records.Condition) float64 {
 			t.choices[j][group] = network.NewChoice(parts)
 		}
 	}
-	var p float64
-	t.model, p = t.model.Weighted([]int{j}, weights)
+	next, p := t.model.Weighted([]int{j}, weights)
+	if !own { // the trend draws a target that meets the condition, given the row
+		t.model = next
+	}
 	return p
 }
 

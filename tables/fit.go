@@ -31,6 +31,12 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 		cellsOf: map[int][]int32{}}
 	f.covers = newCovers(domain, groups, f.list)
 	f.model = f.independent()
+	var t *trending
+	if w.trendPart > 0 {
+		if t, err = f.beginTrend(ctx, r); err != nil {
+			return nil, err
+		}
+	}
 	if w.rounds > 0 {
 		if err := f.tables(ctx, r, groups); err != nil {
 			return nil, err
@@ -40,7 +46,14 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
-	return newModel(w.Schema, w.Fine, groups, f.model).divided(division, weights)
+	m := newModel(w.Schema, w.Fine, groups, f.model)
+	if t != nil {
+		if err := t.end(); err != nil {
+			return nil, err
+		}
+		m.trend = t.trend
+	}
+	return m.divided(division, weights)
 }
 
 // within releases the counts within frequent cells of numbers. It returns the divided cells and the
@@ -99,6 +112,7 @@ type fitting struct {
 	model   *graphical.Model
 	rng     *rand.Rand
 	level   int             // units used for a measurement
+	pairs   []int           // indices of the pairs chosen for the trend
 	cellsOf map[int][]int32 // earlier results of merged
 
 	drawnCounts []int64   // of all candidates, in rows drawn from the model
@@ -346,7 +360,8 @@ type tableValues struct {
 const sectionTables = "tables" // for each measurement: candidate, units and values
 
 type fittingHeader struct {
-	Level int `json:"level"`
+	Level int   `json:"level"`
+	Pairs []int `json:"pairs,omitempty"`
 }
 
 // file returns the state of the rounds so far for a checkpoint.
@@ -356,7 +371,7 @@ func (f *fitting) file() (*synth.File, error) {
 		numbers = append(numbers, float64(v.candidate), float64(v.units))
 		numbers = append(numbers, v.values...)
 	}
-	return synth.NewFile(fittingHeader{f.level},
+	return synth.NewFile(fittingHeader{f.level, f.pairs},
 		synth.FloatsPart(sectionTables, &numbers, len(numbers)))
 }
 
@@ -377,6 +392,9 @@ func (f *fitting) RestoreFrom(from *synth.File) error {
 	}
 	if f.level = h.Level; h.Level < 1 || h.Level > 1<<28 {
 		return malformed(fmt.Sprintf("measurements of %d units; want 1 or more", h.Level))
+	}
+	if f.pairs = h.Pairs; len(h.Pairs) > trendPairs {
+		return malformed("more pairs than the plan chooses")
 	}
 	for len(numbers) > 0 {
 		if len(numbers) < 2 || len(f.values) >= f.rounds+len(f.domain) {

@@ -39,7 +39,7 @@ func (t *model) combine(c records.JointCondition) (probability float64, done boo
 	for _, k := range order {
 		a := at[k]
 		j.attributes = append(j.attributes, a)
-		if t.attributes[a].Cells > 0 {
+		if t.attributes[a].Cells > 0 || t.trend != nil && a == t.trend.Target {
 			return 1, false
 		}
 		bound := slices.ContainsFunc(t.joints, func(o joint) bool {

@@ -24,8 +24,9 @@ type method struct {
 	coarse      int     // groups of a column's values in coarse tables; 1 for no coarse tables
 	classWeight float64 // weight of a table with the class, relative to one without it
 	attributes  []marginal.Attribute
-	before      int // number of the first columns, which are known before a row is drawn
-	known       int // number of their attributes
+	before      int     // number of the first columns, which are known before a row is drawn
+	known       int     // number of their attributes
+	trendPart   float64 // fraction of the budget for the trend of the number to be predicted
 }
 
 // A strategy states which tables a method measures, and when it compares them with its model. A
@@ -77,6 +78,9 @@ const (
 // goal returns the attribute that the table is for: its class, or the number to be predicted. It is
 // -1 if there is none.
 func (m method) goal() int {
+	if m.trendPart > 0 { // the trend has the target's tables
+		return -1
+	}
 	return slices.IndexFunc(m.attributes, func(a marginal.Attribute) bool {
 		return a.Class() || a.Target
 	})
@@ -99,24 +103,29 @@ func (m method) choiceEpsilon(noise float64) float64 {
 
 // unitNoise returns the noise multiplier of one unit of measurement.
 func (m method) unitNoise(noise float64) float64 {
-	return noise * math.Sqrt(float64(m.units())/(1-m.ColumnPart-m.WithinPart-choicesPart))
+	return noise * math.Sqrt(float64(m.units())/(1-m.ColumnPart-m.WithinPart-m.trendPart-choicesPart))
 }
 
 func (m method) stages(noise float64) []synth.Stage {
-	gaussian := func(purpose string, z float64, count int) synth.Stage {
-		return synth.Stage{Purpose: purpose, Event: accountant.Gaussian{NoiseMultiplier: z},
-			Count: count, NoiseMultiplier: z, Once: count == 1}
-	}
-	list := []synth.Stage{gaussian(purposeColumns, m.columnNoise(noise), 1)}
+	list := []synth.Stage{gaussianStage(purposeColumns, m.columnNoise(noise), 1)}
 	if m.WithinPart > 0 {
-		list = append(list, gaussian(purposeWithin, m.withinNoise(noise), 1))
+		list = append(list, gaussianStage(purposeWithin, m.withinNoise(noise), 1))
 	}
 	if m.rounds > 0 {
-		list = append(list, synth.Stage{Purpose: purposeTables,
-			Event: accountant.ExponentialMechanism{Epsilon: m.choiceEpsilon(noise)}, Count: m.rounds},
-			gaussian(purposeValues, m.unitNoise(noise), m.units()))
+		list = append(list, choiceStage(purposeTables, m.choiceEpsilon(noise), m.rounds),
+			gaussianStage(purposeValues, m.unitNoise(noise), m.units()))
 	}
-	return list
+	return append(list, m.trendStages(noise)...)
+}
+
+func gaussianStage(purpose string, z float64, count int) synth.Stage {
+	return synth.Stage{Purpose: purpose, Event: accountant.Gaussian{NoiseMultiplier: z},
+		Count: count, NoiseMultiplier: z, Once: count == 1}
+}
+
+func choiceStage(purpose string, epsilon float64, count int) synth.Stage {
+	return synth.Stage{Purpose: purpose, Event: accountant.ExponentialMechanism{Epsilon: epsilon},
+		Count: count}
 }
 
 // survey returns the release of the columns' counts.

@@ -29,6 +29,8 @@ type model struct {
 	parts   []map[int]*marginal.Parts // of the divided cells of each attribute
 	joints  []joint                   // conditions on several columns
 	spent   float64                   // cells of the models of all conditions
+	trend   *trend                    // draws the target given the rest of a row; may be nil
+	target  []float64                 // allowed fraction of each of its codes; nil for all
 }
 
 func newModel(s records.Schema, fine int, groups []marginal.Grouping,
@@ -66,17 +68,30 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}
 	pools := newPools(model.Drawer(), d.Seed)
 	codes := make([]int, len(t.attributes))
-	draw := func(rows *records.Nonzeros) { t.row(pools.next(), codes, rows, rng) }
+	var again *redraw
+	if t.trend != nil {
+		g := t.trend.Target
+		again = newRedraw(t.trend, model, t.attributes[g], t.groups[g], t.target)
+	}
+	draw := func(rows *records.Nonzeros) { t.row(pools.next, again, codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
 	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		return records.DecodeNonzeros(t.schema, next.rows(n))
 	}}, nil
 }
 
-// row adds a row with values of the given groups. It uses the memory of codes.
-func (t *model) row(group func(j int) int, codes []int, rows *records.Nonzeros, rng *rand.Rand) {
+// row adds a row with values of drawn groups, some of which again replaces if it is not nil. It
+// uses the memory of codes.
+func (t *model) row(drawn func() (group func(j int) int), again *redraw, codes []int,
+	rows *records.Nonzeros, rng *rand.Rand) {
 	for j := range codes {
 		codes[j] = -1
+	}
+	var group func(j int) int
+	if again == nil {
+		group = drawn()
+	} else {
+		codes[again.Target], group = again.next(drawn, rng)
 	}
 	for _, j := range t.joints {
 		j.draw(t.model.Domain, group, codes, rng)
@@ -104,6 +119,7 @@ type modelHeader struct {
 	Fine    int            `json:"fine"`
 	// Divided lists the codes of divided cells.
 	Divided marginal.Division `json:"divided,omitempty"`
+	Trend   *trend            `json:"trend,omitempty"`
 }
 
 const (
@@ -115,7 +131,7 @@ const (
 
 // Encode returns a file of the released state, and nothing else.
 func (t *model) Encode() (*synth.File, error) {
-	h := modelHeader{Schema: t.schema, Fine: t.fine, Divided: t.division}
+	h := modelHeader{Schema: t.schema, Fine: t.fine, Divided: t.division, Trend: t.trend}
 	var theta, parts []float64
 	for _, f := range t.model.Factors {
 		h.Factors = append(h.Factors, f.Attributes)
@@ -169,6 +185,9 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	t := newModel(h.Schema, h.Fine, groups, graphical.NewModel(domain, factors))
+	if t.trend = h.Trend; t.trend != nil && !t.trend.valid(attributes, domain, true) {
+		return nil, malformed("a trend that no plan has")
+	}
 	if h.Divided == nil {
 		return t, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -60,6 +61,9 @@ func (w work) Passes() []string {
 	if w.rounds > 0 {
 		list = append(list, purposeTables)
 	}
+	if w.trendPart > 0 {
+		list = append(list, trendPasses...)
+	}
 	return list
 }
 
@@ -80,6 +84,8 @@ func (w work) Partial(p synth.Pass, _ device.Backend) (*mechanism.Partial, error
 		if groups, ok := marginal.ReadPassState(w.attributes, p.State, w.coarse); ok {
 			c = w.counter(groups)
 		}
+	case w.trendPart > 0 && slices.Contains(trendPasses, p.Purpose):
+		c = w.trendCounter(p.State)
 	}
 	if c == nil {
 		return nil, param.New("tables.Pass ("+w.strategy.name()+")", p.Purpose,
@@ -110,6 +116,7 @@ type planJSON struct {
 	Coarse     int     `json:"coarse,omitempty"`
 	ClassPart  float64 `json:"class_part,omitempty"`
 	Known      int     `json:"known_columns,omitempty"`
+	TrendPart  float64 `json:"trend_part,omitempty"`
 	// Noise is for readers of the plan; it is computed again when a plan is read.
 	Noise   float64          `json:"noise_multiplier,omitempty"`
 	Choices defaults.Choices `json:"choices,omitempty"`
@@ -119,7 +126,7 @@ type planJSON struct {
 func (w work) Config() (json.RawMessage, error) {
 	j := planJSON{Bins: w.Bins, Fine: w.Fine, Cells: w.Cells, ColumnPart: w.ColumnPart,
 		WithinPart: w.WithinPart, Nominal: w.Nominal, Seed: w.Seed, Rounds: w.rounds, Order: w.order,
-		Coarse: w.coarse, Known: w.before, Noise: w.noise, Choices: w.choices}
+		Coarse: w.coarse, Known: w.before, TrendPart: w.trendPart, Noise: w.noise, Choices: w.choices}
 	if s, ok := w.strategy.(worstFitted); ok {
 		j.ClassPart = s.classPart
 	}
@@ -131,7 +138,8 @@ func Systems() synth.Systems {
 	return synth.Systems{
 		system(nameAIM, func(c Common, j planJSON) (synth.PassProgram, error) {
 			return AIM{Common: c, Rounds: j.Rounds, Order: j.Order, Coarse: j.Coarse, known: j.Known,
-				ClassPart: cmp.Or(j.ClassPart, noClassPart)}.Plan()
+				ClassPart: cmp.Or(j.ClassPart, noClassPart),
+				trend:     cmp.Or(j.TrendPart, noTrend)}.Plan()
 		}),
 		system(nameMST, func(c Common, _ planJSON) (synth.PassProgram, error) {
 			return MST{c}.Plan()

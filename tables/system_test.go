@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
@@ -18,6 +19,16 @@ func tableSubjects() map[string]synthtest.Subject {
 			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 				return synth.PlanOf(tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 4,
 					Fine: 10, WithinPart: 0.05}, Rounds: 4, ClassPart: 0.4, Coarse: 2}.Plan())
+			}},
+		"trend": {System: system("aim"),
+			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
+				if !slices.ContainsFunc(s.Columns(), func(c records.Column) bool {
+					return c.Kind() == records.TargetColumn
+				}) {
+					return nil, param.New("tables.AIM.Schema", s.String(), "a number to be predicted")
+				}
+				return synth.PlanOf(tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 4,
+					Fine: 10}, Rounds: 4}.Plan())
 			}},
 		"mst": {System: system("mst"),
 			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
@@ -34,6 +45,8 @@ func TestTableSystems(t *testing.T) {
 }
 
 func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"], *kills) }
+
+func TestKilledTrendGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["trend"], *kills) }
 
 var (
 	kills = flag.Int("kills", 4, "number of processes to kill")

@@ -25,8 +25,8 @@ func checkBudget(b accountant.Budget) error {
 
 // checkGaussian is checkBudget for releases with Gaussian noise.
 func checkGaussian(b accountant.Budget) error {
-	const want = "--delta %g: want a number from 1e-12 to below 1: releases have Gaussian noise"
-	if !(b.Delta >= 1e-12 && b.Delta < 1) {
+	const want = "--delta %g: want a number from 1e-30 to below 1: releases have Gaussian noise"
+	if !(b.Delta >= accountant.MinDelta && b.Delta < 1) {
 		return usagef(want, b.Delta)
 	}
 	return checkBudget(b)

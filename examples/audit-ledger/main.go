@@ -99,6 +99,13 @@ func explain(ledger *ledger.Ledger) error {
 		return err
 	}
 	fmt.Printf("\nIn words\n  %s\n", attack)
+	fmt.Printf("  as one Gaussian release: at most of effect %s, best fit %.3g\n",
+		accountant.FormatUpper(attack.GaussianEffect, 3), attack.GaussianFit)
+	several, err := accountant.GroupEpsilon(event, 3, ledger.Budget().Delta, ledger.Relation())
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  for a group of three records: ε = %s\n", accountant.FormatUpper(several.Upper, 4))
 	points, err := accountant.TradeOff(event, ledger.Relation(), 0.001, 0.01, 0.1)
 	if err != nil {
 		return err

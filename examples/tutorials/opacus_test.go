@@ -63,6 +63,12 @@ func residual(x models.Value, maps int) models.Value {
 	return x.Conv(c).Apply(device.ReLU).Conv(c).Plus(x).Apply(device.ReLU)
 }
 
+// adapted trains a low-rank adapter (LoRA) beside a layer that is public, and the last layer.
+func adapted(x models.Value) models.Loss {
+	h := x.Dense(100).Frozen().Plus(x.Dense(4).Dense(100))
+	return h.Apply(device.ReLU).Dense(10).CrossEntropy()
+}
+
 func Example_opacus() {
 	for _, c := range []struct {
 		name    string
@@ -72,7 +78,7 @@ func Example_opacus() {
 		{"letters", 64, letters}, {"pictures", 32 * 32 * 3, pictures},
 		{"residual", 64, func(x models.Value) models.Loss {
 			return residual(x.Shape(4, 4, 4), 4).Mean().Dense(3).CrossEntropy()
-		}}} {
+		}}, {"adapted", 64, adapted}} {
 		net, err := models.Build(device.CPU(), c.dim, 1, c.compute)
 		check(err)
 		fmt.Println(c.name, net.Params().Len())
@@ -84,4 +90,5 @@ func Example_opacus() {
 	// letters 19931
 	// pictures 132042
 	// residual 311
+	// adapted 1770
 }

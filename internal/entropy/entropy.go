@@ -140,11 +140,13 @@ func (x *Indexed) Reset(s *Source, p Purpose, id uint64) {
 // At returns the row's word.
 func (x *Indexed) At(row int) uint64 { return x.word(row, 0) }
 
-// Below returns a number in [0,n) for the row, exactly uniform. Source: Lemire 2019.
-func (x *Indexed) Below(n uint64, row int) uint64 {
-	hi, lo := bits.Mul64(x.word(row, 0), n)
+// Below returns a number in [0,n) for the row and for one of 4096 draws, exactly uniform. Source:
+// Lemire 2019.
+func (x *Indexed) Below(n uint64, row, draw int) uint64 {
+	first := uint16(draw) << 4
+	hi, lo := bits.Mul64(x.word(row, first), n)
 	least := -n % n
-	for try := uint16(1); lo < least; try++ { // 2^16 tries in a row never happen
+	for try := first + 1; lo < least; try++ { // 16 tries in a row never happen, as n is below 2^40
 		hi, lo = bits.Mul64(x.word(row, try), n)
 	}
 	return hi

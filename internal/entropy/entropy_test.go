@@ -135,10 +135,13 @@ func TestBelowIsExact(t *testing.T) {
 	x := mustNew(t).Indexed(Slot, 1)
 	n := uint64(3 << 61) // a quarter of all words is drawn again
 	again, half := 0, 0
+	if x.Below(n, 7, 0) == x.Below(n, 7, 1) || x.Below(n, 7, 1) == x.Below(n, 8, 1) {
+		t.Error("two draws share a number")
+	}
 	for row := range 2000 {
-		v := x.Below(n, row)
-		if v >= n || v != x.Below(n, row) {
-			t.Fatalf("row %d: %d and %d, want one number below %d", row, v, x.Below(n, row), n)
+		v := x.Below(n, row, 0)
+		if v >= n || v != x.Below(n, row, 0) {
+			t.Fatalf("row %d: %d and %d, want one number below %d", row, v, x.Below(n, row, 0), n)
 		}
 		if hi, lo := bits.Mul64(x.word(row, 0), n); lo < -n%n {
 			if again++; hi == v {

@@ -15,5 +15,5 @@ func mutants() []mutant {
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants(),
-		linkedMutants(), bandMutants(), allocationMutants(), runningMutants())
+		linkedMutants(), bandMutants(), allocationMutants(), priceMutants(), runningMutants())
 }

@@ -1,6 +1,7 @@
 package modelstest_test
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -45,6 +46,10 @@ type faulty struct {
 	fault string
 	calls int
 	kept  float32
+	sums  bool // sums have been asked for
+	next  float32
+	byRow map[int32]float32
+	byLen map[int][]float64
 	other *models.Classifier // whose gradients are used instead, if it is given
 }
 
@@ -90,6 +95,31 @@ func (n *faulty) Gradients(b device.Batch) models.Gradients {
 				n.kept = 1
 			}
 		}
+	case n.fault == "adds the next record to negative numbers" && b.Rows > 1 && x.Row(0)[0] < 0:
+		x.Row(0)[1] += x.Row(1)[1]
+	case n.fault == "adds the next record in batches of 48" && b.Rows == 48:
+		x.Row(5)[0] += x.Row(6)[0]
+	case n.fault == "adds the first record to those after 512" && b.Rows > 512:
+		x.Row(b.Rows - 1)[0] += x.Row(0)[0]
+	case n.fault == "has its neighbor's key" && b.Rows > 1:
+		changed.Keys = append(b.Keys[1:], b.Keys[0])
+	case n.fault == "keeps a number of the package":
+		for i := range b.Rows {
+			x.Row(i)[2] += 1e-3 * shared[3]
+			shared[3] = b.Dense.Row(i)[2]
+		}
+	case n.fault == "takes a record into the next step" && b.Rows > 0:
+		x.Row(0)[0] += n.kept
+		n.next = b.Dense.Row(0)[1]
+	case n.fault == "takes a record into its state" && b.Rows > 0:
+		n.kept = b.Dense.Row(0)[1]
+	case n.fault == "remembers rows of the data set":
+		for i := range b.Rows {
+			x.Row(i)[0] += n.byRow[b.Index[i]]
+			n.byRow[b.Index[i]] = .1 * b.Dense.Row(i)[1]
+		}
+	case n.fault == "writes to the batch" && b.Rows > 0:
+		b.Dense.Row(0)[0] *= .5
 	case n.fault == "moves its parameters":
 		n.Params().Flat.Data[0] += 1e-6
 	case n.fault == "panics for an infinite number":
@@ -99,6 +129,7 @@ func (n *faulty) Gradients(b device.Batch) models.Gradients {
 			}
 		}
 	}
+	n.sums = false
 	g := n.Classifier.Gradients(changed).(models.FixedBlockGradients)
 	if n.other != nil {
 		g = n.other.Gradients(changed).(models.FixedBlockGradients)
@@ -106,11 +137,28 @@ func (n *faulty) Gradients(b device.Batch) models.Gradients {
 	return &faultyGradients{g, n, b}
 }
 
+func (n *faulty) BeginStep() { n.kept = n.next }
+
+func (n *faulty) AppendState(dst []byte) []byte {
+	return binary.LittleEndian.AppendUint32(dst, math.Float32bits(n.kept))
+}
+
+func (n *faulty) SetState(state []byte) error {
+	n.kept = math.Float32frombits(binary.LittleEndian.Uint32(state))
+	return nil
+}
+
 func (n *faulty) Replica(be device.Backend) models.Network {
-	if n.fault != "has other replicas" {
-		return nil
-	}
 	r := n.Classifier.Replica(be).(*models.Classifier)
+	switch n.fault {
+	default:
+		return nil
+	case "has replicas with other sums":
+		return &faulty{Classifier: r, fault: "has the wrong sign"}
+	case "has replicas with other sums in fixed point":
+		return &faulty{Classifier: r, fault: "rounds a batch"}
+	case "has other replicas":
+	}
 	p := device.NewParams(be, r.Params().Shapes...)
 	r.Bind(p)
 	p.Flat.Data[0]++
@@ -144,11 +192,23 @@ func (g *faultyGradients) SquaredNorms(dst []float64) {
 			}
 			g.BlockSquaredNorms(one)
 			dst[i] -= one[1][i]
+		case g.n.fault == "states less after sums" && g.n.sums:
+			dst[i] *= .98
+		case g.n.fault == "states less in batches of more than 64" && len(dst) > 64 && i > 64:
+			dst[i] *= .98
+		case g.n.fault == "states less after many calls" && g.n.calls > 300:
+			dst[i] *= .99
 		case g.n.fault == "counts its calls" && g.n.calls > 12:
 			dst[i] *= 1 + 1/float64(g.n.calls)
 		case g.n.fault == "states a norm for NaN" && dst[i] != dst[i]:
 			dst[i] = 1
 		}
+	}
+	if g.n.fault == "remembers norms by the length of large batches" && len(dst) > 200 {
+		if g.n.byLen[len(dst)] == nil {
+			g.n.byLen[len(dst)] = slices.Clone(dst)
+		}
+		copy(dst, g.n.byLen[len(dst)])
 	}
 }
 
@@ -157,19 +217,39 @@ func (g *faultyGradients) BlockSquaredNorms(dst [][]float64) {
 	if g.n.fault == "states no norm for a block" {
 		clear(dst[2])
 	}
+	if g.n.fault == "mixes norms of blocks" && len(dst[0]) > 1 {
+		dst[0][0] = dst[0][1]
+	}
 }
 
 func (g *faultyGradients) AddBlockSums(dst device.Params, w [][]float32) {
 	if g.n.fault == "has one weight for all blocks" {
 		w = slices.Repeat(w[1:2], len(w))
 	}
+	for k, of := range w {
+		switch {
+		case g.n.fault == "has one weight for all records in blocks" && len(of) > 1:
+			w[k] = slices.Repeat(of[:1], len(of))
+		case g.n.fault == "adds records of weight 0 in blocks":
+			for i, v := range of {
+				if v == 0 && g.b.Dense.Row(i)[0] != g.b.Dense.Row(i)[0] {
+					dst.Flat.Data[0] = float32(math.NaN())
+				}
+			}
+		}
+	}
 	g.FixedBlockGradients.AddBlockSums(dst, w)
 }
 
 func (g *faultyGradients) AddWeightedSum(dst device.Params, w []float32) {
-	w = slices.Clone(w)
+	g.n.sums = true
+	if g.n.fault != "writes to the weights" {
+		w = slices.Clone(w)
+	}
 	for i, v := range w {
 		switch {
+		case g.n.fault == "writes to the weights":
+			w[i] = min(v, 1)
 		case g.n.fault == "adds records of weight 0" && v == 0:
 			w[i] = 1e-3
 		case g.n.fault == "adds means of the batch":
@@ -201,9 +281,24 @@ func (g *faultyGradients) AddFixedSum(dst device.Fixed, w []float32) {
 		}
 	}
 	g.FixedBlockGradients.AddFixedSum(dst, w)
-	if g.n.fault == "rounds a batch" && len(w) > 1 {
+	switch {
+	case g.n.fault == "rounds a batch" && len(w) > 1,
+		g.n.fault == "rounds large batches" && len(w) > 64:
 		dst.Units[0]++
+	case g.n.fault == "adds records of weight 0 in fixed point":
+		for _, v := range w {
+			if v == 0 {
+				dst.Units[0] += 7
+			}
+		}
 	}
+}
+
+func (g *faultyGradients) AddFixedBlockSums(dst device.Fixed, w [][]float32) {
+	if g.n.fault == "has one weight for all blocks in fixed point" {
+		w = slices.Repeat(w[1:2], len(w))
+	}
+	g.FixedBlockGradients.AddFixedBlockSums(dst, w)
 }
 
 func (g *faultyGradients) FixedForm() models.FixedForm {
@@ -231,20 +326,43 @@ var faultsOfNetworks = map[string]string{
 	"adds records of weight 0": "sums", "adds means of the batch": "sums", "sets sums": "sums",
 	"drops negative weights": "sums",
 	"has the wrong sign":     "slope", "forgets a bias": "slope",
-	"takes another path for very large batches": "a batch of",
-	"remembers numbers that are not finite":     "Inf",
-	"adds norms to numbers":                     "depends",
-	"adds to an empty batch":                    "empty",
-	"has other weights in fixed point":          "moves a sum",
-	"rounds a batch":                            "fixed point",
-	"has a form for each batch":                 "fixed point",
+	"takes another path for very large batches":      "a batch of",
+	"remembers numbers that are not finite":          "Inf",
+	"adds norms to numbers":                          "depends",
+	"adds to an empty batch":                         "empty",
+	"has other weights in fixed point":               "moves a sum",
+	"rounds a batch":                                 "fixed point",
+	"has a form for each batch":                      "fixed point",
+	"adds the next record to negative numbers":       "with the number -0.7 depends on other records",
+	"adds the next record in batches of 48":          "a batch of 48",
+	"adds the first record to those after 512":       "a batch of",
+	"has its neighbor's key":                         "depends on the other",
+	"keeps a number of the package":                  "depends on earlier",
+	"writes to the batch":                            "changes its batch",
+	"takes a record into the next step":              "first batch after a step",
+	"takes a record into its state":                  "state changes",
+	"remembers rows of the data set":                 "depend",
+	"writes to the weights":                          "weights",
+	"has replicas with other sums":                   "sums are different if replicas",
+	"has replicas with other sums in fixed point":    "fixed point",
+	"states less after sums":                         "after a sum",
+	"states less in batches of more than 64":         "a batch of 100",
+	"states less after many calls":                   "norms are different",
+	"remembers norms by the length of large batches": "a batch of 256",
+	"mixes norms of blocks":                          "a norm that depends",
+	"has one weight for all records in blocks":       "weight",
+	"adds records of weight 0 in blocks":             "weight 0 changes a sum",
+	"adds records of weight 0 in fixed point":        "fixed point of 9",
+	"rounds large batches":                           "fixed point of 65",
+	"has one weight for all blocks in fixed point":   "each block",
 }
 
 // TestFaultsOfNetworks: each of these faults is found, and one sentence says what is wrong.
 func TestFaultsOfNetworks(t *testing.T) {
 	for fault, want := range faultsOfNetworks {
 		var l listener
-		modelstest.Network(&l, &faulty{Classifier: build(t, autoencoder), fault: fault}, batch(9, 3))
+		modelstest.Network(&l, &faulty{Classifier: build(t, autoencoder), fault: fault,
+			byLen: map[int][]float64{}, byRow: map[int32]float32{}}, batch(9, 3))
 		said := strings.Join(l.said, "\n")
 		if (said == "") != (fault == "") || !strings.Contains(said, want) {
 			t.Errorf("a network that %s: %q, want %q", fault, said, want)

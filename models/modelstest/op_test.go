@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/models/modelstest"
@@ -26,6 +27,7 @@ type gate struct {
 	fault  string
 	calls  int
 	sum    float32
+	first  float32
 	kept   []float32
 	byKey  map[uint64]float32
 	buffer [8]float32
@@ -52,7 +54,10 @@ func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))
 
 func factor(key uint64) float32 { return 1 + float32(key>>56)/256 }
 
-var shared [4]float32
+var (
+	shared  [4]float32
+	counted atomic.Int64
+)
 
 func (g *gate) Forward(y []float32, key uint64, x ...[]float32) {
 	u := factor(key)
@@ -71,6 +76,24 @@ func (g *gate) Forward(y []float32, key uint64, x ...[]float32) {
 			v += rand.Float32()
 		case "uses the sum of records before":
 			v += 1e-3 * g.sum
+		case "uses the first number it saw":
+			if g.first == 0 {
+				g.first = v
+			}
+			v += g.first
+		case "counts to twenty thousand":
+			if counted.Add(1) > 20_000 {
+				v += .01
+			}
+		case "keeps a number of the package":
+			v += shared[3]
+			if i == 0 {
+				shared[3] = 1e-3 * x[0][0]
+			}
+		case "adds the last negative number":
+			if v < 0 {
+				v, shared[3] = v+1e-3*shared[3], v
+			}
 		case "uses a buffer of all cores":
 			shared[0] = v
 			for k := range 50 {
@@ -175,11 +198,16 @@ var faultsOfOps = map[string]string{
 	"forgets the last number": "differences", "is wrong for large numbers": "differences",
 	"sets dx": "add", "mixes its derivatives": "differences",
 	"leaves out results of large operands": "operands",
+	"uses the first number it saw":         "memory of its own",
+	"counts to twenty thousand":            "other calls",
+	"keeps a number of the package":        "other calls",
+	"adds the last negative number":        "other calls",
 }
 
 // TestFaultsOfOps: each of these faults is found, and one sentence says what is wrong.
 func TestFaultsOfOps(t *testing.T) {
 	for fault, want := range faultsOfOps {
+		counted.Store(0)
 		var l listener
 		modelstest.Op(&l, newGate(fault), 4, 4)
 		said := strings.Join(l.said, "\n")

@@ -81,6 +81,7 @@ func kinds(t testing.TB) []kind {
 	return append(list, kind{"table of levels", columns(records.Ordinal("pain", "none", "bad"))},
 		kind{"table", columns(numbers...)},
 		kind{"table with labels", columns(append(numbers, records.Label("income", "low", "high"))...)},
+		kind{"table with a target", columns(append(numbers, records.Target("cost", 0, 100))...)},
 		kind{"table of every kind of column", columns(append(numbers, otherColumns()...)...).
 			WithConstraints(records.Determines([]string{"drug", "pain"}))})
 }

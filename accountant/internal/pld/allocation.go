@@ -59,8 +59,8 @@ const (
 	// scoreStep is the distance of places in standard scores: the normal quantiles of their
 	// probabilities. The relative width of a bracket is about log₂(t)·scoreStep²/4.
 	scoreStep = 0.018
-	// mostScore is the largest score that has a place; 1e-22 of the mass lies beyond.
-	mostScore = 9.7
+	// mostScore is the largest score that has a place; 1e-37 of the mass lies beyond.
+	mostScore = 12.7
 	// unknown is the relative error beyond which a mass is not used.
 	unknown = 1e-8
 	// vanished bounds what is left out because products of two masses are too small for floating
@@ -92,7 +92,7 @@ func sumOf(t int, mu float64, upper bool) sums {
 func summandOf(mu float64, upper bool) sums {
 	s := sums{n: 1, upper: upper, place: []float64{0}}
 	var points []float64
-	for x := -mostScore; x < mostScore+mu+scoreStep; x += scoreStep {
+	for x := -mostScore; x < mostScore+mu+2*scoreStep; x = nextScore(x, mu) {
 		points = append(points, x)
 		s.place = append(s.place, math.Exp(mu*x-mu*mu/2))
 	}
@@ -132,9 +132,12 @@ func summandOf(mu float64, upper bool) sums {
 // sum has a place.
 type scores struct{ below, above []float64 }
 
+// nextScore returns the score after x. Scores are sparse where little mass lies in both tails.
+func nextScore(x, mu float64) float64 { return x + scoreStep*max(1, -x/8, (x-mu)/8) }
+
 func scoresFor(mu float64) *scores {
 	l := &scores{}
-	for x := -mostScore; x < mostScore+mu; x += scoreStep {
+	for x := -mostScore; x < mostScore+mu; x = nextScore(x, mu) {
 		a := normalSide(x)
 		l.below, l.above = append(l.below, math.Log(a.below())), append(l.above, math.Log(a.above()))
 	}
@@ -152,10 +155,27 @@ func (s *sums) median() float64 {
 	return s.place[len(s.place)-1]
 }
 
+// thin returns half of the places, with the masses of neighbours at their mean.
+func (s *sums) thin() *sums {
+	t := &sums{}
+	for k := 0; k < len(s.place); k += 2 {
+		n := min(k+1, len(s.place)-1)
+		x, m := s.place[k], s.mass[k]
+		if n > k {
+			m += s.mass[n]
+			if m > 0 {
+				x += (s.place[n] - x) * s.mass[n] / m
+			}
+		}
+		t.place, t.mass = append(t.place, x), append(t.mass, m)
+	}
+	return t
+}
+
 // probes returns increasing places, the first of which is 0: some at equal ratios, and others at
 // equal ratios of the distance from the median of a+b.
 func probes(a, b *sums) []float64 {
-	const each = 700
+	const each = 400
 	positive := func(s *sums) float64 {
 		if s.place[0] > 0 || len(s.place) == 1 {
 			return s.place[0]
@@ -178,7 +198,13 @@ func probes(a, b *sums) []float64 {
 // places chooses increasing places for a+b, the first of which is 0. Any choice is sound.
 func (l *scores) places(a, b *sums) []float64 {
 	at := probes(a, b)
-	mass, _ := convolve(at, a, b)
+	x, y := a, b
+	if min(a.n, b.n) >= 8 { // by then half of the places tell where the masses are
+		if x, y = a.thin(), b.thin(); a == b {
+			y = x
+		}
+	}
+	mass, _ := convolve(at, x, y)
 	// The logarithms of the probabilities below and above each probe.
 	n := len(at)
 	below, above := make([]float64, n+1), make([]float64, n+1)

@@ -98,7 +98,7 @@ func TestErrorsOfSumsMoveLossesOutward(t *testing.T) {
 // TestRestOfASumIsInfinite: what lies beyond the places of a summand is at infinite loss.
 func TestRestOfASumIsInfinite(t *testing.T) {
 	a := Allocated(3, 1, true)
-	if _, inf := a.remove.Largest(); !(inf > 1e-24 && inf < 1e-21) {
+	if _, inf := a.remove.Largest(); !(inf > 1e-39 && inf < 1e-36) {
 		t.Errorf("the mass at infinite loss is %g", inf)
 	}
 	for _, t3 := range []*Discrete{a.remove, Allocated(3, 1, false).remove} {

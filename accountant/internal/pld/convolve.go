@@ -8,7 +8,7 @@ import (
 // A channel is the tilted distribution of a sum of independent losses in a window of the grid:
 // mass[j] ∝ P(L = base + (first+j)·h)·e^{θL}. Tilting (Esscher 1932) moves most of the mass to the
 // losses that decide δ. So the absolute error of the Fourier transform is small compared with the
-// answer, even for δ = 1e−12. The window need not hold the rest of the distribution.
+// answer, even for δ = 1e−30. The window need not hold the rest of the distribution.
 type channel struct {
 	h, theta float64
 	base     float64 // Σ countᵢ·offsetᵢ

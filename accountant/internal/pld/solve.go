@@ -13,6 +13,7 @@ const (
 	guessDelta = 1e-15   // used for a δ that is not known yet
 	leastGrid  = 1e-14   // the smallest spacing of a grid
 	tolerance  = 2e-4    // intended relative distance of the upper end from the true value
+	manyUses   = 1e4     // with at least as many, the normal approximation may help
 	manyTerms  = 8       // with more terms, a wider bracket is accepted
 	tries      = 5       // largest number of grids for ε
 	moreTries  = 4       // further grids for δ, while its lower end is below 0.6 times the upper end
@@ -113,12 +114,32 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 	}
 	q.known = false
 	if !r.best.OK {
-		return q.byMoments(w, r.aim.theta)
+		r.best = q.byMoments(w, r.aim.theta)
 	}
 	r.best.Upper *= 1 + guard
+	if q.lower && r.best.Upper-r.best.Lower > r.width*r.best.Upper {
+		r.best.Lower = max(r.best.Lower, q.byOneUse())
+		if q.total >= manyUses {
+			r.best = q.byNormal(w, r.aim.theta, r.best)
+		}
+	}
 	r.best.Blunt = q.byEps || s.renyi(r.aim.theta, q.delta) < 1.02*r.best.Upper
 	r.best.Lower = min(r.best.Lower, r.best.Upper)
 	return r.best
+}
+
+// byOneUse returns a lower end: all uses together cost at least as much as each of them.
+func (q *question) byOneUse() (lower float64) {
+	for _, p := range q.pairs {
+		one := NewSingle(&Pairs{Remove: p}, true)
+		if q.byEps {
+			d, _ := one.Delta(q.eps)
+			lower = max(lower, d)
+		} else if a := one.Epsilon(q.delta); a.OK {
+			lower = max(lower, a.Lower)
+		}
+	}
+	return lower
 }
 
 // beyond brackets δ(ε) if no sum of losses within the ends exceeds ε. Each use is

@@ -56,7 +56,7 @@ type Aim struct {
 
 // NewAim returns nil if losses of this size have no Sum.
 func NewAim(eps, delta float64) *Aim {
-	if !(eps > 1e-9 && eps < 300 && delta > 1e-30 && delta < 0.5) {
+	if !(eps > 1e-9 && eps < 300 && delta > 1e-31 && delta < 0.5) {
 		return nil
 	}
 	mu := bisect(0, maxEffect, func(mu float64) float64 { return delta - GaussianDelta(mu, eps) })

@@ -2,6 +2,8 @@ package main
 
 import (
 	"math"
+	"reflect"
+	"runtime"
 
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
@@ -31,6 +33,28 @@ func (c *constants) bits(b uint32) Mem {
 
 // f returns the address of a vector that repeats a number.
 func (c *constants) f(v float64) Mem { return c.bits(math.Float32bits(float32(v))) }
+
+// inConstants reports whether an operand is the address of a constant.
+func inConstants(o Op) bool {
+	m, ok := o.(Mem)
+	return ok && m.Symbol.Name == constantsName
+}
+
+// broadcast returns the form of an instruction that reads one lane of a constant. A linker aligns
+// the constants to 32 bytes at most, so half of all programs would read every vector of 64 bytes
+// from two lines of the cache.
+func broadcast(instruction any) any {
+	for _, pair := range [][2]any{{VMOVUPS, VBROADCASTSS}, {VADDPS, VADDPS_BCST},
+		{VSUBPS, VSUBPS_BCST}, {VMULPS, VMULPS_BCST}, {VFMADD213PS, VFMADD213PS_BCST},
+		{VFMADD231PS, VFMADD231PS_BCST}, {VFNMADD231PS, VFNMADD231PS_BCST}, {VANDPS, VANDPS_BCST},
+		{VORPS, VORPS_BCST}, {VXORPS, VXORPS_BCST}, {VPADDD, VPADDD_BCST}, {VPSUBD, VPSUBD_BCST}} {
+		if reflect.ValueOf(pair[0]).Pointer() == reflect.ValueOf(instruction).Pointer() {
+			return pair[1]
+		}
+	}
+	name := runtime.FuncForPC(reflect.ValueOf(instruction).Pointer()).Name()
+	panic("asmgen: no form of " + name + " reads one lane")
+}
 
 // write writes the constants to the file.
 func (c *constants) write() {

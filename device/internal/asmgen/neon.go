@@ -134,7 +134,7 @@ const (
 
 var (
 	yRegister     = regexp.MustCompile(`^Y(\d+)$`)
-	inConstants   = regexp.MustCompile(`^vectorConstants<>\+(\d+)\(SB\)$`)
+	fromConstants = regexp.MustCompile(`^vectorConstants<>\+(\d+)\(SB\)$`)
 	indexed       = regexp.MustCompile(`^\((\w+)\)\((\w+)\*1\)$`)
 	displaced     = regexp.MustCompile(`^(\d*)\((\w+)\)$`)
 	argumentOf    = regexp.MustCompile(`^\w+\+\d+\(FP\)$`)
@@ -315,7 +315,7 @@ func (t *translation) copy(to, from int) {
 // read returns the two registers that hold an operand. If the operand is in memory, read loads it
 // into spare registers.
 func (t *translation) read(operand string, spare int) [2]int {
-	if m := inConstants.FindStringSubmatch(operand); m != nil {
+	if m := fromConstants.FindStringSubmatch(operand); m != nil {
 		bits, ok := t.bits[m[1]]
 		if !ok {
 			panic("asmgen: no constant at " + m[1])

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -113,7 +114,11 @@ func emit(instruction any, operands ...any) {
 			}
 			ops[k] = o.(Op)
 		}
-		switch f := instruction.(type) {
+		do := instruction
+		if wide && slices.ContainsFunc(ops, inConstants) {
+			do = broadcast(instruction)
+		}
+		switch f := do.(type) {
 		case func(...Op):
 			f(ops...)
 		case func(Op, Op):
@@ -162,7 +167,7 @@ func compare(predicate uint64, a bundle, b any) mask {
 		if other, ok := b.(bundle); ok {
 			VCMPPS(U8(predicate), other[i], a[i], k)
 		} else {
-			VCMPPS(U8(predicate), b.(Op), a[i], k)
+			VCMPPS_BCST(U8(predicate), b.(Op), a[i], k)
 		}
 	}
 	return m
@@ -198,7 +203,7 @@ func blend(a bundle, b any, m mask) bundle {
 		if other, ok := b.(bundle); ok {
 			VBLENDMPS(other[i], a[i], k, y[i])
 		} else {
-			VBLENDMPS(b.(Op), a[i], k, y[i])
+			VBLENDMPS_BCST(b.(Op), a[i], k, y[i])
 		}
 	}
 	return y
@@ -214,7 +219,7 @@ func only(m mask, x any) bundle {
 		if other, ok := x.(bundle); ok {
 			VMOVUPS_Z(other[i], k, y[i])
 		} else {
-			VMOVUPS_Z(x.(Op), k, y[i])
+			VBROADCASTSS_Z(x.(Op), k, y[i])
 		}
 	}
 	return y

@@ -1,6 +1,6 @@
 """Times and trains the five networks with all candidates, and prints a table.
 
-    python compare.py PROGRAM FOLDER [--networks mnist,…] [--rounds N] [--seconds S] [--seeds N]
+    python compare.py PROGRAM FOLDER [--networks mnist,…] [--rounds N] [--seconds S] [--seeds N] [--only NAME]
 
 PROGRAM is the Go program of this folder and FOLDER has the files of data.py.
 Candidates are processes on one core, which take turns.
@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import compare as steps  # noqa: E402
 
 REFERENCE = "privgen, private"
+SAME = "Opacus, weights as large as privgen's"  # for accuracy only
 
 
 def candidates(program, folder, network):
@@ -26,6 +27,7 @@ def candidates(program, folder, network):
         REFERENCE: ([program, folder], {}),
         "Opacus, ghost clipping": ([*peer, "ghost"], steps.KEEP_MEMORY),
         "Opacus, default hooks": ([*peer, "hooks"], steps.KEEP_MEMORY),
+        SAME: ([*peer, "same"], steps.KEEP_MEMORY),
         "PyTorch, not private": ([*peer, "pytorch"], steps.KEEP_MEMORY),
     }
 
@@ -38,6 +40,8 @@ def timed(program, folder, network, rounds, seconds):
     """The median of examples per second of processor time of every candidate, or None."""
     running, samples = {}, {}
     for name, (argv, environment) in candidates(program, folder, network).items():
+        if name == SAME:
+            continue
         last = network if name == REFERENCE else argv.pop()
         candidate = start(argv, environment, last)
         try:
@@ -74,6 +78,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="", help="candidates whose names contain this are trained")
     options = parser.parse_args()
     import opacus, torch  # for their versions only
 
@@ -81,13 +86,13 @@ def main():
     print("| network | | examples per second (ratio) | accuracy | ε |\n|---|---|--:|--:|---|")
     for network in options.networks.split(","):
         rates = timed(options.program, options.folder, network, options.rounds, options.seconds) if options.rounds else {}
-        for name in rates or candidates("", "", ""):
-            rate = f"{rates[name]:,.0f} ({rates[REFERENCE] / rates[name]:.2f})" if rates else ""
+        for name in candidates("", "", ""):
+            rate = f"{rates[name]:,.0f} ({rates[REFERENCE] / rates[name]:.2f})" if name in rates else ""
             cells = [network, name, rate, "", ""]
-            if options.seeds and name != "Opacus, ghost clipping":  # the same gradients as with hooks
+            if options.only in name and options.seeds and name != "Opacus, ghost clipping":  # the same gradients as with hooks
                 accuracies, epsilons = trained(options.program, options.folder, network, name, options.seeds)
                 spread = statistics.stdev(accuracies) if len(accuracies) > 1 else 0
-                cells[3] = f"{100 * statistics.mean(accuracies):.1f} ± {100 * spread:.1f} %"
+                cells[3] = f"{100 * statistics.mean(accuracies):.1f} ± {100 * spread:.1f} % (" + ", ".join(f"{100 * a:.1f}" for a in accuracies) + ")"
                 cells[4] = ", ".join(f"{e:.3f}" for e in epsilons)
             print("| " + " | ".join(cells) + " |", flush=True)
     print(f"\nload at the end {os.getloadavg()[0]:.1f}")

@@ -1,6 +1,9 @@
 """The networks of this folder in PyTorch and Opacus, on request.
 
-    python peers.py FOLDER NETWORK pytorch|ghost|hooks
+    python peers.py FOLDER NETWORK pytorch|ghost|hooks|same
+
+same is hooks with initial weights of the size that privgen's have.
+
 
 Reads commands from standard input, one on each line, and answers each with one line:
 
@@ -104,6 +107,17 @@ class Pictures(nn.Module):
         return self.out(h.mean((2, 3)))
 
 
+def weights_as_large(model, rectified):
+    """Draws initial weights like privgen: with variance 1/inputs, or 2/inputs before ReLU. Biases are 0."""
+    for name, p in model.named_parameters():
+        layer = name.split(".")[-2]
+        if p.dim() > 1 and "embed" not in name and "place" not in name:
+            nn.init.normal_(p, std=((2 if layer in rectified else 1) / p[0].numel()) ** 0.5)
+        elif p.dim() == 1 and "norm" not in name:
+            nn.init.zeros_(p)
+
+
+RECTIFIED = {"mnist": ["conv1", "conv2", "fc1"], "names": [], "text": ["fc1"], "letters": ["fc1"], "pictures": []}
 NETWORKS = {"mnist": Mnist, "names": Names, "text": Text, "letters": Letters, "pictures": Pictures}
 
 
@@ -113,7 +127,8 @@ class Example:
             self.settings = json.load(f)[name]
         for key, value in self.settings.items():
             setattr(self, key, value)
-        self.network, self.how, self.step_of_run = NETWORKS[name], how, None
+        self.network, self.how, self.step_of_run = NETWORKS[name], how.replace("same", "hooks"), None
+        self.rectified = RECTIFIED[name] if how == "same" else None
         path = os.path.join(folder, name)
         self.x = torch.from_numpy(np.fromfile(path + ".x", "<f4").reshape(-1, self.dim))
         self.y = torch.from_numpy(np.fromfile(path + ".y", "<i4").astype(np.int64))
@@ -122,6 +137,8 @@ class Example:
         """A new network and a function that takes a step with a batch."""
         torch.manual_seed(seed)
         model = self.network(self.how != "pytorch")
+        if self.rectified is not None:
+            weights_as_large(model, self.rectified)
         kind = torch.optim.Adam if self.optimizer == "adam" else torch.optim.SGD
         optimizer = kind(model.parameters(), lr=self.rate, **({"fused": True} if self.optimizer == "adam" else {}))
         private = dict(noise_multiplier=self.noise, max_grad_norm=self.clip, expected_batch_size=self.batch)

@@ -146,13 +146,13 @@ func TestUndecidedProbabilities(t *testing.T) {
 		words := wordsOf(ratio(1.5), 2)
 		for want, d := range []int64{-1, 1} {
 			src := &given{slices.Concat([]uint64{0}, changedAt(words, 1, d), []uint64{1 << 63, 0})}
-			if got := ChooseExponential(utilities, 1.5, src); got != want {
+			if got := ChooseExponential(utilities, 1.5, false, src); got != want {
 				t.Errorf("among %v: index %d is chosen, want %d", utilities, got, want)
 			}
 		}
 	}
 	far := []int64{math.MinInt64, math.MaxInt64} // 2^64 − 1 apart
-	if got := ChooseExponential(far, 1, &given{[]uint64{0, 1 << 20, 1 << 63}}); got != 1 {
+	if got := ChooseExponential(far, 1, false, &given{[]uint64{0, 1 << 20, 1 << 63}}); got != 1 {
 		t.Errorf("among %v: index %d is chosen, want 1", far, got)
 	}
 	// With σ = 1.5 and t = 2 the proposal 1 is kept with probability exp(−(1 − 2.25/2)²/4.5).

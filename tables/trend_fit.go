@@ -1,0 +1,496 @@
+package tables
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+const (
+	purposeScores    = "target's scores"
+	purposePairs     = "choices of pairs"
+	purposeResiduals = "target's residuals"
+	purposePairSums  = "pairs' residuals"
+	purposeSpread    = "spread of residuals"
+
+	mostTrendPart = 0.3  // of the budget that columns, choices and counts within cells leave
+	leastTrend    = 1000 // smallest signal
+	noTrend       = -1
+	scoresPart    = 0.2 // fractions of the trend's budget
+	pairsPart     = 0.05
+	residualsPart = 0.4
+	spreadPart    = 0.2
+	trendPairs    = 1 // chosen tables of two columns
+	pairSumsPart  = 0.15
+	trendPool     = 1 << 15
+	scoresClip    = 1.5
+	residualsClip = 1.2 // in standard deviations of residuals
+	leastScale    = 0.1
+	lateColumn    = 0.65 // part of the scores' variance
+	lateOthers    = 0.5
+	pairHandicap  = 0.25 // the fit shrinks what is only noise
+	clearOf       = 2    // standard deviations of the noise
+)
+
+var trendPasses = []string{purposeScores, purposeResiduals, purposePairSums, purposeSpread}
+
+// trendStages returns the stages of the trend.
+func (m method) trendStages(noise float64) []synth.Stage {
+	if m.trendPart == 0 {
+		return nil
+	}
+	return []synth.Stage{
+		gaussianStage(purposeScores, m.trendNoise(noise, scoresPart), 1),
+		gaussianStage(purposeResiduals, m.trendNoise(noise, residualsPart), 1),
+		choiceStage(purposePairs, m.pairEpsilon(noise), trendPairs),
+		gaussianStage(purposePairSums, m.trendNoise(noise, pairSumsPart), 1),
+		gaussianStage(purposeSpread, m.trendNoise(noise, spreadPart), 1)}
+}
+
+// trendNoise returns the noise multiplier of a release with a fraction of the trend's budget.
+func (m method) trendNoise(noise, part float64) float64 {
+	return noise / math.Sqrt(m.trendPart*part)
+}
+
+// pairEpsilon returns the ε of the choice of a pair; see choiceEpsilon.
+func (m method) pairEpsilon(noise float64) float64 {
+	return 2 / noise * math.Sqrt(m.trendPart*pairsPart/trendPairs)
+}
+
+// defaultTrend returns the default fraction of the budget for a trend. It is 0 if records are few
+// compared with the noise.
+func (m method) defaultTrend() float64 {
+	if m.signal < leastTrend {
+		return 0
+	}
+	return m.mostTrend()
+}
+
+// mostTrend returns the largest fraction of the budget for a trend. It is 0 if there is no number
+// to be predicted, or a class, or if columns are too many.
+func (m method) mostTrend() float64 {
+	cells := 0
+	for _, a := range m.attributes {
+		if cells += a.Codes; a.Ordered() > 0 {
+			cells += min(a.Ordered(), 2*m.Bins) - a.Ordered()
+		}
+	}
+	if m.target() < 0 || m.Schema.Classes() > 0 || m.before > 0 || cells > mostTrendCells ||
+		len(m.attributes) < 3 || len(m.attributes) > mostTrendColumns {
+		return 0
+	}
+	return mostTrendPart * (1 - m.ColumnPart - m.WithinPart - choicesPart)
+}
+
+// target returns the attribute of the first number to be predicted, or -1.
+func (m method) target() int {
+	return slices.IndexFunc(m.attributes, func(a marginal.Attribute) bool { return a.Target })
+}
+
+// trendState is the state of a pass for a trend.
+type trendState struct {
+	Groups []byte  `json:"groups"`
+	Trend  *trend  `json:"trend"`
+	Tables [][]int `json:"tables,omitempty"` // whose sums are released; none for the spread
+	Clip   float64 `json:"clip"`
+}
+
+const mostTrendCounts = 1 << 20
+
+// trendCounter returns the counter of a pass: of the sums of clipped residuals in the cells of
+// tables, as multiples of the bound, or of the records in each interval of residuals and range of
+// scores. It returns nil for a state of no plan.
+func (m method) trendCounter(state []byte) mechanism.Counter {
+	var s trendState
+	if param.Decode(state, &s) != nil {
+		return nil
+	}
+	groups, ok := marginal.ReadGroups(m.attributes, s.Groups)
+	if !ok {
+		return nil
+	}
+	d := domainOf(groups)
+	if !s.Trend.valid(m.attributes, d, false) || !validTables(d, s.Tables, s.Trend.Target) ||
+		tablesCells(d, s.Tables) > mostTrendCounts || !(s.Clip > 0 && s.Clip <= 2*mostScore) {
+		return nil
+	}
+	size := tablesCells(d, s.Tables)
+	if len(s.Tables) == 0 {
+		size = (len(s.Trend.Edges) + 1) * trendResiduals
+	}
+	t, target := s.Trend, m.attributes[s.Trend.Target]
+	scores := scores(target, t.Parts)
+	cells := func(codes [][]uint16, shares, counts []int64) {
+		for i, share := range shares {
+			own := int(codes[t.Target][i])
+			if own >= target.Ordered() {
+				continue
+			}
+			group := func(a int) int { return int(groups[a].Group[codes[a][i]]) }
+			score := t.score(d, group)
+			residual := scores[own] - score
+			if len(s.Tables) == 0 {
+				counts[t.rangeOf(score)*trendResiduals+t.interval(residual)] += share
+				continue
+			}
+			value := int64(float64(share) * min(max(residual/s.Clip, -1), 1))
+			first := 0
+			for _, table := range s.Tables {
+				counts[first+tableCell(d, table, group)] += value
+				first += tableCells(d, table)
+			}
+		}
+	}
+	return marginal.NewHistogram(m.attributes, cells,
+		mechanism.NewFixedSum(size, marginal.TableGrid(1)))
+}
+
+// trending is a trend in progress.
+type trending struct {
+	*fitting
+	*trend
+	ctx      context.Context
+	run      *synth.Run
+	variance float64    // of the scores
+	first    observed   // sums of scores in the early tables
+	early    [][]int    // the tables of single columns before the target
+	pool     [][]uint16 // groups of rows drawn from the model
+	weight   float64    // records for each row of the pool
+}
+
+// beginTrend releases the sums of scores, before other tables are chosen.
+func (f *fitting) beginTrend(ctx context.Context, r *synth.Run) (*trending, error) {
+	target := f.target()
+	parts := fractions(f.model, target, f.groups[target])
+	t := &trending{fitting: f, ctx: ctx, run: r,
+		trend: &trend{Target: target, Scale: mostScore, Parts: parts}}
+	mean, square := 0.0, 0.0
+	for code, z := range scores(f.attributes[target], parts) {
+		mean, square = mean+z*parts[code], square+z*z*parts[code]
+	}
+	t.variance = max(square-mean*mean, leastScale)
+	if s, ok := f.strategy.(worstFitted); ok {
+		s.trend = t.trend
+		f.strategy = s
+	}
+	return t, t.releaseScores()
+}
+
+// end fits the weights by rows of the fitted model, and releases residuals and their spread.
+func (t *trending) end() error {
+	rng := rand.New(rand.NewPCG(t.Seed, 0x7472656e64))
+	t.pool, t.weight = t.model.Drawer().Draw(rng, trendPool), t.total/trendPool
+	t.Tables = t.early
+	t.fitTo(t.first)
+	if err := t.releaseResiduals(); err != nil {
+		return err
+	}
+	return t.releaseSpread()
+}
+
+// read returns the sums of a pass.
+func (t *trending) read(purpose string, tables [][]int, clip float64) (*mechanism.FixedSum, error) {
+	state, err := json.Marshal(trendState{marginal.GroupState(t.groups), t.trend, tables, clip})
+	if err != nil {
+		return nil, err
+	}
+	sums, err := t.run.Read(t.ctx, synth.Pass{Purpose: purpose, State: state})
+	if err != nil {
+		return nil, err
+	}
+	return sums.Sums()[0], nil
+}
+
+// sumStd returns the standard deviation of sums of residuals in n tables, as multiples of their
+// bound. A record is in one cell of each table, with a number from -1 to 1, so replacing it may
+// change this cell by 2.
+func (t *trending) sumStd(noise float64, n int) float64 {
+	return noise * mechanism.SumSensitivity(t.Budget.Relation, math.Sqrt(float64(max(n, 1)))) *
+		(1 + 0x1p-40)
+}
+
+// releaseScores releases the sums of scores in the cells of each column, and decides which columns
+// are drawn after the target.
+func (t *trending) releaseScores() error {
+	var all [][]int
+	for a := range t.domain {
+		if a != t.Target {
+			all = append(all, []int{a})
+		}
+	}
+	noise := t.trendNoise(t.noise, scoresPart)
+	std := t.sumStd(noise, len(all))
+	out, err := t.run.Once(purposeScores, []int{tablesCells(t.domain, all)},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := t.read(purposeScores, all, scoresClip)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposeScores, 1, 1)
+	std *= t.run.Wider(purposeScores) * scoresClip
+	others, sums := 0.0, out[0]
+	for _, table := range all {
+		a, explained := table[0], 0.0
+		for k, n := range t.columns[a].Values {
+			s := sums[k] * scoresClip
+			explained += (s*s - std*std) / max(n, std/scoresClip) / (t.variance * t.total)
+		}
+		if sums = sums[t.domain[a]:]; explained > lateColumn {
+			t.Late = append(t.Late, a)
+		} else {
+			others += max(explained, 0)
+		}
+	}
+	if others < lateOthers {
+		t.Late = nil
+	}
+	sums = out[0]
+	for _, table := range all {
+		n := t.domain[table[0]]
+		if !slices.Contains(t.Late, table[0]) {
+			t.early = append(t.early, table)
+			for _, x := range sums[:n] {
+				t.first.sums = append(t.first.sums, x*scoresClip)
+				t.first.variance = append(t.first.variance, std*std)
+			}
+		}
+		sums = sums[n:]
+	}
+	return nil
+}
+
+// fitTo fits the weights of the tables to releases.
+func (t *trending) fitTo(list ...observed) {
+	g := gram(t.domain, t.Tables, t.pool, t.weight)
+	last := &list[len(list)-1]
+	if t.Weights != nil { // the last release is of residuals
+		var old mat.VecDense
+		w := mat.NewVecDense(g.SymmetricDim(), nil)
+		copy(w.RawVector().Data, t.Weights)
+		old.MulVec(g, w)
+		for k := range last.sums {
+			last.sums[k] += old.AtVec(last.from + k)
+		}
+	}
+	var priors []prior
+	from := 0
+	for _, table := range t.Tables {
+		a, cells := t.attributes[table[0]], tableCells(t.domain, table)
+		ordered, first := len(table) == 1 && a.Ordered() > 0, 0
+		if a.Missing {
+			first = 1
+		}
+		priors = append(priors, priorOf(from, cells, ordered, first))
+		from += cells
+	}
+	// The sums of scores alone would fit variances to the differences between the records and the
+	// model, which the residuals correct.
+	fitted := 0
+	if len(list) > 1 {
+		fitted = priorFitted
+	}
+	t.Weights = solve(g, list, priors, fitted)
+	sum, square, n := 0.0, 0.0, float64(trendPool)
+	for _, x := range t.poolScores() {
+		sum, square = sum+x/n, square+x*x/n
+	}
+	t.Scale = math.Sqrt(max(t.variance-square+sum*sum, leastScale*leastScale))
+}
+
+// poolScores returns the scores of the rows of the pool.
+func (t *trending) poolScores() []float64 {
+	out := make([]float64, len(t.pool[0]))
+	for i := range out {
+		out[i] = t.score(t.domain, func(a int) int { return int(t.pool[a][i]) })
+	}
+	return out
+}
+
+// releaseResiduals releases the sums of residuals in the cells of each column and fits the weights
+// again. It does the same for two chosen tables of two columns.
+func (t *trending) releaseResiduals() error {
+	noise := t.trendNoise(t.noise, residualsPart)
+	clip, std := residualsClip*t.Scale, t.sumStd(noise, len(t.early))
+	out, err := t.run.Once(purposeResiduals, []int{tablesCells(t.domain, t.early)},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := t.read(purposeResiduals, t.early, clip)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposeResiduals, 1, 1)
+	second := observed{}
+	second.add(clip, std*t.run.Wider(purposeResiduals), out...)
+	t.fitTo(t.first, second)
+	return t.releasePairs(second)
+}
+
+// add adds released sums, which are multiples of a bound.
+func (o *observed) add(bound, std float64, list ...[]float64) {
+	for _, x := range slices.Concat(list...) {
+		o.sums, o.variance = append(o.sums, x*bound), append(o.variance, bound*bound*std*std)
+	}
+}
+
+func (t *trending) releasePairs(second observed) error {
+	var tables [][]int
+	firsts := []int{0}
+	for i, a := range t.early {
+		for _, b := range t.early[i+1:] {
+			table, last := []int{a[0], b[0]}, firsts[len(tables)]
+			if t.sides(a[0]) && t.sides(b[0]) && last < mostTrendCounts/2 {
+				tables, firsts = append(tables, table), append(firsts, last+tableCells(t.domain, table))
+			}
+		}
+	}
+	clip := residualsClip * t.Scale
+	var sum *mechanism.FixedSum
+	read := func() (err error) {
+		if sum == nil && len(tables) > 0 {
+			sum, err = t.read(purposePairSums, tables, clip)
+		}
+		return err
+	}
+	noise := t.trendNoise(t.noise, pairSumsPart)
+	std := t.sumStd(noise, trendPairs)
+	if err := t.choosePairs(firsts, std, read, &sum); err != nil {
+		return err
+	}
+	var sizes []int
+	var chosen [][]int
+	for _, k := range t.pairs {
+		if k < 0 || k >= len(tables) {
+			return malformed("chosen pairs that the plan does not have")
+		}
+		sizes, chosen = append(sizes, firsts[k+1]-firsts[k]), append(chosen, tables[k])
+	}
+	if len(t.pairs) == 0 { // there are none, or an interruption lost the choice
+		sizes = []int{1}
+	}
+	out, err := t.run.Once(purposePairSums, sizes, func() (float64, []mechanism.Part, error) {
+		if len(t.pairs) == 0 {
+			none := mechanism.NewFixedSum(1, marginal.TableGrid(1))
+			return 1 / noise, []mechanism.Part{{Sum: none, Std: std}}, nil
+		}
+		var parts []mechanism.Part
+		err := read()
+		for _, k := range t.pairs {
+			if err == nil {
+				parts = append(parts, mechanism.Part{Sum: sum.Slice(firsts[k], firsts[k+1]), Std: std})
+			}
+		}
+		return 1 / noise, parts, err
+	})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposePairSums, 1, 1)
+	if len(t.pairs) == 0 {
+		return nil
+	}
+	third := observed{from: len(t.Weights)}
+	third.add(clip, std*t.run.Wider(purposePairSums), out...)
+	t.Tables = slices.Concat(t.early, chosen)
+	t.fitTo(t.first, second, third)
+	return nil
+}
+
+// sides reports whether a column may be in a table of two columns: whether it has few levels, or is
+// a number, whose groups may be merged with their neighbours.
+func (t *trending) sides(a int) bool {
+	return t.domain[a] > 1 && (t.domain[a] <= mostPairSide || t.attributes[a].Ordered() > 0)
+}
+
+// choosePairs chooses tables with large sums of residuals. A choice without tables is taken without
+// a draw.
+func (t *trending) choosePairs(firsts []int, std float64, read func() error,
+	sum **mechanism.FixedSum) error {
+	a := t.run.Allowance(purposePairs)
+	for a.Remaining() > 0 {
+		if err := read(); err != nil {
+			return err
+		}
+		grant, err := a.Next()
+		if err != nil {
+			return err
+		}
+		var list []mechanism.Guess
+		var which []int
+		for k := range len(firsts) - 1 {
+			if slices.Contains(t.pairs, k) {
+				continue
+			}
+			cells := firsts[k+1] - firsts[k]
+			which = append(which, k)
+			list = append(list, mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
+				Answers: make([]float64, cells), Weight: 1,
+				Handicap: pairHandicap * marginal.ExpectedNoise(cells, std) / float64(t.change())})
+		}
+		if len(list) == 0 {
+			continue
+		}
+		k, err := grant.Worst(list, t.change())
+		if err != nil {
+			return err
+		}
+		t.pairs = append(t.pairs, which[k])
+		t.run.Report(purposePairs, trendPairs-a.Remaining(), trendPairs)
+	}
+	return t.ctx.Err()
+}
+
+// releaseSpread releases the spread of residuals in each range of scores.
+func (t *trending) releaseSpread() error {
+	pool := t.poolScores()
+	sorted := slices.Sorted(slices.Values(pool))
+	for k := 1; k < trendRanges; k++ {
+		t.Edges = append(t.Edges, sorted[k*len(sorted)/trendRanges])
+	}
+	noise := t.trendNoise(t.noise, spreadPart)
+	std := noise * mechanism.HistogramSensitivity(t.Budget.Relation)
+	out, err := t.run.Once(purposeSpread, []int{trendRanges * trendResiduals},
+		func() (float64, []mechanism.Part, error) {
+			sum, err := t.read(purposeSpread, nil, 1)
+			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+		})
+	if err != nil {
+		return err
+	}
+	t.run.Report(purposeSpread, 1, 1)
+	for k := range trendRanges {
+		counts := out[0][k*trendResiduals : (k+1)*trendResiduals]
+		trim(counts, clearOf*std*t.run.Wider(purposeSpread))
+		total := 0.0
+		for _, x := range counts {
+			total += x
+		}
+		t.Spread = append(t.Spread, marginal.Simplex(counts, max(total, 1)))
+	}
+	return t.ctx.Err()
+}
+
+// trim sets the counts at both ends to 0 up to the first that is at least enough. Noise there would
+// be far residuals. It leaves counts that are all smaller.
+func trim(counts []float64, enough float64) {
+	small := func(x float64) bool { return !(x >= enough) }
+	lo := slices.IndexFunc(counts, func(x float64) bool { return !small(x) })
+	if lo < 0 {
+		return
+	}
+	clear(counts[:lo])
+	for k := len(counts) - 1; small(counts[k]); k-- {
+		counts[k] = 0
+	}
+}
