@@ -17,8 +17,8 @@
 // written as STRING, levels as STRING with a dictionary, and missing values as null.
 //
 // [WriteDataset] writes a folder of files with a data set card (README.md). [Groups] reads several
-// row groups concurrently. [ReadTables] and [WriteTables] are for several tables whose rows belong to
-// each other, one file for each.
+// row groups concurrently. [ReadTables] and [WriteTables] are for several tables whose rows belong
+// to each other, one file for each.
 //
 // Pages may be compressed by Snappy, Gzip, Brotli or Zstandard.
 //

@@ -52,7 +52,8 @@ func listed(t records.Tables) []records.Tables {
 }
 
 // readTable reads the rows of one file and their keys.
-func readTable(path string, t records.Tables, limits []records.Limits) (k records.Keyed, err error) {
+func readTable(path string, t records.Tables, limits []records.Limits) (k records.Keyed,
+	err error) {
 	if k.Rows, err = OpenFrame(path, t.Schema, limits...); err != nil {
 		return k, err
 	}

@@ -19,9 +19,9 @@ import (
 
 // limits are the largest numbers that may be committed. The lines are 70,000, 500 more for several
 // tables whose rows belong to each other, 2,000 more for batches by allocation, correlated noise,
-// and ledgers of 10,000 different events, 500 more for prices of small δ, of shuffled batches and of
-// groups, and for brackets where there was one end, and 1,000 more for numbers to be predicted that
-// are drawn given the whole row.
+// and ledgers of 10,000 different events, 500 more for prices of small δ, of shuffled batches and
+// of groups, and for brackets where there was one end, and 1,000 more for numbers to be predicted
+// that are drawn given the whole row.
 var limits = []struct {
 	name  string
 	most  int
