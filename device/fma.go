@@ -7,12 +7,13 @@ import "math"
 // The product of two float32 numbers is exact in float64, so the sum is rounded to float64 and then
 // to float32; a compiler that fuses the two operations changes nothing. The first rounding is
 // monotone, and every float32 number and every midpoint between two of them is a float64 number, so
-// the sum cannot cross a midpoint. It can only become one (see doubtful), and there finish takes
+// the sum cannot cross a midpoint. It can only become one (see doubtful), and there toOdd takes
 // over.
 func fma32(x, y, z float32) float32 {
-	sum := float64(float64(x)*float64(y)) + float64(z)
+	p, q := float64(x)*float64(y), float64(z)
+	sum := p + q
 	if doubtful(sum) {
-		return finish(x, y, z)
+		sum = toOdd(p, q)
 	}
 	return float32(sum)
 }
@@ -25,13 +26,10 @@ func doubtful(sum float64) bool {
 	return bits<<35 == 1<<63 || bits<<1-1 < 2*897<<52-1
 }
 
-// finish is like fma32, for all numbers. It rounds the sum to odd in float64: if the sum is not
-// exact, to the neighbour whose last bit is 1. Rounding that to float32 gives the correctly rounded
-// result (Boldo and Melquiond, "When double rounding is odd", 2005).
-//
-//go:noinline
-func finish(x, y, z float32) float32 {
-	p, q := float64(x)*float64(y), float64(z)
+// toOdd returns p + q rounded to odd: if the sum is not exact, the neighbour whose last bit is 1.
+// Rounding that to float32 gives the correctly rounded sum (Boldo and Melquiond, "When double
+// rounding is odd", 2005).
+func toOdd(p, q float64) float64 {
 	sum := p + q
 	back := sum - p
 	lost := (p - (sum - back)) + (q - back)
@@ -43,5 +41,5 @@ func finish(x, y, z float32) float32 {
 			bits--
 		}
 	}
-	return float32(math.Float64frombits(bits))
+	return math.Float64frombits(bits)
 }

@@ -47,7 +47,8 @@ func tileGeneric(rows, vecs int) tileKernel {
 		mask *int32) {
 		cols := genericLanes*(vecs-1) + kept(mask)
 		for i := 0; i < tiles*rows; i += 4 {
-			p := patch{rows: min(4, tiles*rows-i), k: k, a: at(a, i*ar), ar: ar, ak: ak, bk: bk, add: add}
+			p := patch{rows: min(4, tiles*rows-i), k: k, a: at(a, i*ar), ar: ar, ak: ak, bk: bk, bn: 4,
+				add: add}
 			for n := 0; n < cols; n += 2 {
 				p.cols, p.b = min(2, cols-n), at(b, 4*n)
 				p.multiply(at(c, i*cr+4*n), cr)
@@ -59,33 +60,33 @@ func tileGeneric(rows, vecs int) tileKernel {
 // patch is a part of a tile whose sums fit into registers: up to four rows by two columns. Strides
 // are in bytes.
 type patch struct {
-	rows, cols, k   int
-	a, b            *float32
-	ar, ak, bk, add int
+	rows, cols, k       int
+	a, b                *float32
+	ar, ak, bk, bn, add int
 }
 
-// multiply computes a patch of C. The last row takes the place of missing rows; these sums are
-// dropped.
+// multiply computes a patch of C. The last row and column take the place of missing ones.
 func (p *patch) multiply(c *float32, cr int) {
 	var sums [8]float64
-	for i := range 2 * p.rows {
-		switch from := at(c, i/2*cr+i%2*4); {
-		case i%2 >= p.cols || p.add == 0:
-		case p.add == 1:
+	origin := uint32(0)
+	if p.add > 1 {
+		origin = uint32(p.add)
+	}
+	for i := range sums {
+		if from := at(c, min(i/2, p.rows-1)*cr+min(i%2, p.cols-1)*4); p.add == 1 {
 			sums[i] = float64(*from)
-		default:
-			sums[i] = float64(math.Float32frombits(uint32(p.add)))
+		} else {
+			sums[i] = float64(math.Float32frombits(origin))
 		}
 	}
 	p.along(&sums)
-	for i := range 2 * p.rows {
-		if i%2 >= p.cols {
-			continue
-		}
-		to := (*uint32)(unsafe.Pointer(at(c, i/2*cr+i%2*4)))
-		if bits := math.Float32bits(float32(sums[i])); p.add > 1 {
-			*to += bits - uint32(p.add)
-		} else {
+	for r := range p.rows {
+		for n := range p.cols {
+			to := (*uint32)(unsafe.Pointer(at(c, r*cr+4*n)))
+			bits := math.Float32bits(float32(sums[2*r+n]))
+			if p.add > 1 {
+				bits += *to - origin
+			}
 			*to = bits
 		}
 	}
@@ -97,9 +98,9 @@ func (p *patch) along(sums *[8]float64) {
 	r0, r1, r2, r3 := p.a, at(p.a, min(1, last)*p.ar), at(p.a, min(2, last)*p.ar), at(p.a, last*p.ar)
 	c0, c1, c2, c3, c4, c5, c6, c7 := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6],
 		sums[7]
-	ia, ib, b := 0, 0, p.b
+	ia, ib, bn := 0, 0, p.bn
 	for range p.k {
-		x, y := float64(*at(b, ib)), float64(*at(b, ib+4))
+		x, y := float64(*at(p.b, ib)), float64(*at(p.b, ib+bn))
 		v := float64(*at(r0, ia))
 		s0, s1 := v*x+c0, v*y+c1
 		v = float64(*at(r1, ia))
@@ -112,9 +113,8 @@ func (p *patch) along(sums *[8]float64) {
 			doubtful(s5) || doubtful(s6) || doubtful(s7) {
 			s := [8]float64{c0, c1, c2, c3, c4, c5, c6, c7}
 			for i, r := range [4]*float32{r0, r1, r2, r3} {
-				for q := range 2 {
-					s[2*i+q] = float64(finish(*at(r, ia), *at(b, ib+4*q), float32(s[2*i+q])))
-				}
+				v := float64(*at(r, ia))
+				s[2*i], s[2*i+1] = toOdd(v*x, s[2*i]), toOdd(v*y, s[2*i+1])
 			}
 			s0, s1, s2, s3, s4, s5, s6, s7 = s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
 		}
@@ -152,39 +152,46 @@ func packColumnsGeneric(blocks int, src *float32, stride int, dst *float32, widt
 	}
 }
 
-// thinGeneric returns a thin kernel for tiles of the given rows and columns.
+// thinGeneric returns a thin kernel for tiles of the given rows and columns. The sums of each lane
+// are the product of every eighth column of A and every eighth row of B.
 func thinGeneric(rows, cols int) thinKernel {
 	return func(tiles, k int, a *float32, ar int, b *float32, bk int, c *float32, cr, add int) {
-		for r := range tiles * rows {
-			x, out := unsafe.Slice(at(a, r*ar), k), unsafe.Slice(at(c, r*cr), cols)
-			for n := range out {
-				v := dotOfEight(x, unsafe.Slice(at(b, n*bk), k))
-				if add != 0 {
-					v += out[n]
+		const step = 4 * genericLanes
+		var sums [genericLanes][8]float64
+		for i := 0; i < tiles*rows; i += 4 {
+			for n := 0; n < cols; n += 2 {
+				p := patch{rows: min(4, tiles*rows-i), cols: min(2, cols-n), ar: ar, ak: step, bk: step}
+				p.bn = (p.cols - 1) * bk
+				sums = [genericLanes][8]float64{}
+				for lane := range min(genericLanes, k) {
+					p.k, p.a, p.b = (k-lane+7)/8, at(a, i*ar+4*lane), at(b, n*bk+4*lane)
+					p.along(&sums[lane])
 				}
-				out[n] = v
+				p.storeLanes(&sums, k%genericLanes, at(c, i*cr+4*n), cr, add)
 			}
 		}
 	}
 }
 
-// dotOfEight returns Σxy as the sum of eight chains. Chains that lack a last number add zero.
-func dotOfEight(x, y []float32) float32 {
-	var sums [genericLanes]float32
-	y = y[:len(x)]
-	for i, v := range x {
-		z := &sums[i%genericLanes]
-		sum := float64(v)*float64(y[i]) + float64(*z)
-		if doubtful(sum) {
-			*z = finish(v, y[i], *z)
-			continue
+// storeLanes adds up the lanes of each sum. At the end, vector kernels multiply zeros in the lanes
+// from rest on, which turns −0 into 0.
+func (p *patch) storeLanes(sums *[genericLanes][8]float64, rest int, c *float32, cr, add int) {
+	for r := range p.rows {
+		for n := range p.cols {
+			var x [genericLanes]float32
+			for lane := range x {
+				x[lane] = float32(sums[lane][2*r+n])
+				if rest > 0 && lane >= rest {
+					x[lane] += 0
+				}
+			}
+			to, v := at(c, r*cr+4*n), acrossLanes(&x)
+			if add != 0 {
+				v += *to
+			}
+			*to = v
 		}
-		*z = float32(sum)
 	}
-	for i := len(x); i%genericLanes != 0; i++ {
-		sums[i%genericLanes] += 0 // −0 becomes 0
-	}
-	return acrossLanes(&sums)
 }
 
 // acrossLanes adds up lanes in the same order as the kernels for amd64: first lanes that are four

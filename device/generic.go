@@ -105,11 +105,12 @@ func logGradient(delta, out []float32) {
 
 func axpyGeneric(alpha float32, x, y []float32) {
 	y = y[:len(x)]
+	a := float64(alpha)
 	for i, v := range x { // as fma32, without a call
-		sum := float64(float64(alpha)*float64(v)) + float64(y[i])
+		p, q := a*float64(v), float64(y[i])
+		sum := p + q
 		if doubtful(sum) {
-			y[i] = finish(alpha, v, y[i])
-			continue
+			sum = toOdd(p, q)
 		}
 		y[i] = float32(sum)
 	}
