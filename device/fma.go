@@ -28,13 +28,13 @@ func doubtful(sum float64) bool {
 
 // toOdd returns p + q rounded to odd: if the sum is not exact, the neighbour whose last bit is 1.
 // Rounding that to float32 gives the correctly rounded sum (Boldo and Melquiond, "When double
-// rounding is odd", 2005).
+// rounding is odd", 2005). Infinities and NaN remain: what they lost is NaN.
 func toOdd(p, q float64) float64 {
 	sum := p + q
 	back := sum - p
 	lost := (p - (sum - back)) + (q - back)
 	bits := math.Float64bits(sum)
-	if lost != 0 && bits&1 == 0 {
+	if bits&1 == 0 && (lost > 0 || lost < 0) {
 		if (lost > 0) == (sum > 0) {
 			bits++
 		} else {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
+	"math/rand/v2"
 	"testing"
 )
 
@@ -133,4 +134,45 @@ func bitsOf(k *kernels) uint64 {
 		write(out.Data)
 	}
 	return h.Sum64()
+}
+
+// TestSpecialProductsSameBits compares products of zeros of both signs, subnormal numbers, infinities
+// and NaN with those of portable code.
+func TestSpecialProductsSameBits(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	minus := float32(math.Copysign(0, -1))
+	special := []float32{0, minus, 1e-40, -1e-23, 1e-22, -1e-30, 1, 1e19, -1e19}
+	for round := range 600 {
+		m, n, k := 1+r.IntN(20), 1+r.IntN(20), 1+r.IntN(20)
+		fill := func(rows, cols int, from ...float32) Matrix {
+			x := HostMatrix(rows, cols, make([]float32, rows*cols))
+			for i := range x.Data {
+				x.Data[i] = from[r.IntN(len(from))] * (1 + r.Float32()*float32(round%3))
+			}
+			if round%5 == 0 {
+				x.Data[r.IntN(len(x.Data))] = float32(math.Inf(1 - round%2*2))
+			}
+			return x
+		}
+		some := special[:len(special)-round%2*2]
+		a, b, start := fill(m, k, some...), fill(k, n, some...), fill(m, n, some...)
+		if round%4 == 3 { // every product is rounded to −0
+			a, b, start = fill(m, k, 1e-30), fill(k, n, -1e-30), fill(m, n, 0, minus)
+		}
+		transposed := r.IntN(2) == 0
+		if transposed {
+			a = HostMatrix(k, m, a.Data)
+		}
+		beta := float32(r.IntN(2))
+		want := run(newCPU(1, generic()), transposed, false, 1, a, b, beta, start)
+		for _, level := range available()[1:] {
+			got := run(newCPU(1, level), transposed, false, 1, a, b, beta, start)
+			for i, v := range want.Data {
+				w := got.Data[i]
+				if math.Float32bits(v) != math.Float32bits(w) && (v == v || w == w) {
+					t.Fatalf("%s: element %d of %d×%d·%d×%d is %x, want %x", level.name, i, m, k, k, n, w, v)
+				}
+			}
+		}
+	}
 }
