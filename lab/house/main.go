@@ -18,14 +18,15 @@ import (
 )
 
 // limits are the largest numbers that may be committed. The lines are 70,000, 500 more for several
-// tables whose rows belong to each other, and 2,000 more for batches by allocation, correlated
-// noise, and ledgers of 10,000 different events.
+// tables whose rows belong to each other, 2,000 more for batches by allocation, correlated
+// noise, and ledgers of 10,000 different events, and 200 more for portable kernels that give the
+// bits of the vector kernels.
 var limits = []struct {
 	name  string
 	most  int
 	count func(house) int
 }{
-	{"lines of code", 72_500, func(h house) int { return h.lines }},
+	{"lines of code", 72_700, func(h house) int { return h.lines }},
 	{"public packages", 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, func(h house) int { return h.edges }},
