@@ -113,9 +113,6 @@ func dotOfVectors(a, b []float32) float64 {
 	return sixteenSums(&sums)
 }
 
-// widest is the largest argument that cosSinNEON reduces exactly.
-const widest = 65536
-
 func cosSinOfVectors(cos, sin, src []float32, scale float32) {
 	const stretch = 1024
 	for len(src) > 0 {

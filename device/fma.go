@@ -19,8 +19,8 @@ func fma32(x, y, z float32) float32 {
 }
 
 // doubtful reports whether a float64 number may be the midpoint between two float32 numbers: its
-// last 29 bits are those of the midpoint between normal numbers, or it is smaller than these and not
-// zero.
+// last 29 bits are those of the midpoint between normal numbers, or it is smaller than these and
+// not zero.
 func doubtful(sum float64) bool {
 	bits := math.Float64bits(sum)
 	return bits<<35 == 1<<63 || bits<<1-1 < 2*897<<52-1

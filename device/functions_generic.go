@@ -122,10 +122,13 @@ func softplus32(x float32) float32 {
 	return x + (y + y)
 }
 
-// cosSin32 returns the cosine and the sine. Arguments that cannot be reduced in float32, which are
-// rare, are computed in float64.
+// widest is the largest argument whose cosine and sine are reduced exactly in float32.
+const widest = 65536
+
+// cosSin32 returns the cosine and the sine, times scale. Those of larger arguments, which are rare,
+// are computed in float64.
 func cosSin32(x, scale float32) (cos, sin float32) {
-	if !(x >= -65536 && x <= 65536) {
+	if !(x >= -widest && x <= widest) {
 		s, c := math.Sincos(float64(x))
 		return scale * float32(c), scale * float32(s)
 	}

@@ -2,9 +2,9 @@ package device
 
 import "math"
 
-// generic returns the portable version of every kernel. The bits are those of the vector kernels, on
-// every processor: fma32 fuses where they do, and elsewhere products are converted explicitly, so
-// compilers do not fuse a product with an addition.
+// generic returns the portable version of every kernel. The bits are those of the vector kernels,
+// on every processor: fma32 fuses where they do, and elsewhere products are converted explicitly,
+// so compilers do not fuse a product with an addition.
 func generic() *kernels {
 	return &kernels{
 		name: "generic",
@@ -134,8 +134,8 @@ func subGeneric(dst, a, b []float32) {
 	}
 }
 
-// dotGeneric adds up sixteen partial sums. If fewer than sixteen numbers remain at the end, they are
-// added to the first eight sums, eight at a time. Products are exact: 48 bits.
+// dotGeneric adds up sixteen partial sums. If fewer than sixteen numbers remain at the end, they
+// are added to the first eight sums, eight at a time. Products are exact: 48 bits.
 func dotGeneric(a, b []float32) float64 {
 	var sums [16]float64
 	b = b[:len(a)]

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBitsOnEveryProcessor checks that kernels give the same bits at every level on every processor.
-// The hash was computed on amd64. All bit patterns of NaN count as equal.
+// TestBitsOnEveryProcessor checks that kernels give the same bits at every level on every
+// processor. The hash was computed on amd64. All bit patterns of NaN count as equal.
 func TestBitsOnEveryProcessor(t *testing.T) {
 	for _, level := range available() {
 		const want uint64 = 0xb3f1b7dc07cb90bd
@@ -136,8 +136,8 @@ func bitsOf(k *kernels) uint64 {
 	return h.Sum64()
 }
 
-// TestSpecialProductsSameBits compares products of zeros of both signs, subnormal numbers, infinities
-// and NaN with those of portable code.
+// TestSpecialProductsSameBits compares products of zeros of both signs, subnormal numbers,
+// infinities and NaN with those of portable code.
 func TestSpecialProductsSameBits(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	minus := float32(math.Copysign(0, -1))
