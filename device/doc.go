@@ -19,8 +19,8 @@
 // element of a product is one chain of fused multiply-adds over k (eight chains if the result has
 // at most four columns), so a row of a result depends on no other row of the batch. There are two
 // exceptions. Cosines and sines of numbers beyond ±65,536 are from package math, whose last bits
-// may differ between processors. And NaN or infinities that a convolution reads may spread to neighbouring
-// places at one level and not at another.
+// may differ between processors. And NaN or infinities that a convolution reads may spread to
+// neighbouring places at one level and not at another.
 //
 // # Images
 //
