@@ -31,7 +31,7 @@ type Convolver interface {
 
 // convolves reports whether there is a fast algorithm for a window.
 func (c *cpu) convolves(w Window, maps int) bool {
-	if c.kernels.gemm.rows == 0 || maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
+	if maps <= thinCols || w.Places() == 0 || w.Stride > w.Size {
 		return false
 	}
 	if w.Channels == 1 {

@@ -55,7 +55,7 @@ func blockSizes(k *kernels, a, d Matrix) (sa, sd, both float64) {
 		} else {
 			na = math.Abs(float64(x[0])) // such as the 1 of a bias
 		}
-		sa, sd, both = sa+na, sd+nd, both+na*nd
+		sa, sd, both = sa+na, sd+nd, both+float64(na*nd)
 	}
 	return sa, sd, both
 }
@@ -74,8 +74,8 @@ func doGramNorms(j *job, lo, hi int) {
 		// f‖d‖‖d′‖ + uf. So the error of the sum is at most (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² +
 		// (1+e)uf(Σ‖a‖)² + ue·uf·p².
 		sa, sd, sizes := blockSizes(j.kernels, a, d)
-		slack := (e + f + e*f) * (1 + 2*(e+f)) * sizes * sizes
-		tiny := (1+f)*ue*sd*sd + (1+e)*uf*sa*sa + ue*uf*float64(p)*float64(p)
+		slack := float64((e + f + float64(e*f)) * (1 + float64(2*(e+f))) * sizes * sizes)
+		tiny := float64((1+f)*ue*sd*sd) + float64((1+e)*uf*sa*sa) + float64(ue*uf*float64(p)*float64(p))
 		j.sums[i] = max(j.kernels.dot(ga.Data, gd.Data), 0) + slack + tiny
 	}
 	j.owner.panels.put(spare)
@@ -91,8 +91,8 @@ func doMaterialisedNorms(j *job, lo, hi int) {
 		// The error of element (k, l) is at most roundoff·Σ|aₖ||dₗ| + underflow, with the sum over the
 		// rows. So the error of the norm is at most roundoff·Σ‖a‖‖d‖ + underflow·√(in·out).
 		_, _, sizes := blockSizes(j.kernels, a, d)
-		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + roundoff(p)*sizes +
-			underflow(p)*math.Sqrt(float64(in)*float64(out))
+		norm := math.Sqrt(j.kernels.dot(g.Data, g.Data)) + float64(roundoff(p)*sizes) +
+			float64(underflow(p)*math.Sqrt(float64(in)*float64(out)))
 		j.sums[i] = norm * norm
 	}
 	j.owner.panels.put(spare)

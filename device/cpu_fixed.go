@@ -38,13 +38,7 @@ func (c *cpu) AddFixedProduct(a, d Matrix, sum FixedBlock) {
 	p.origin, p.chain = int(math.Float32bits(sum.origin())), sum.Chain
 	j := c.job()
 	j.product = p
-	if j.kernels.gemm.rows == 0 {
-		j.fixed = sum
-		j.do = doFixedGeneric
-		c.team.run(j, p.m, max((1<<16)/(p.n*p.k), 1))
-	} else {
-		c.blocked(j)
-	}
+	c.blocked(j)
 	c.done(j)
 }
 
@@ -53,19 +47,6 @@ func (c *cpu) AddFixedProduct(a, d Matrix, sum FixedBlock) {
 func (b FixedBlock) seen() Matrix {
 	return HostMatrix(b.Rows, b.Cols,
 		unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(b.Units))), len(b.Units)))
-}
-
-// doFixedGeneric computes rows lo to hi−1.
-func doFixedGeneric(j *job, lo, hi int) {
-	p := &j.product
-	for i := lo; i < hi; i++ {
-		total := j.fixed.row(i)
-		for k := range p.k {
-			if x := p.a[i*p.ar+k*p.ak]; x != 0 {
-				unitsGeneric(x, j.fixed.origin(), p.b[k*p.bk:][:p.n], total)
-			}
-		}
-	}
 }
 
 // AddFixedSparse adds the terms of SᵀD to sum. Each core computes some of the columns.
@@ -189,15 +170,12 @@ func addUnitsGeneric(total, from []int32) {
 	}
 }
 
-// unitsGeneric is the portable version of kernels.units. A product of two float32 numbers is exact
-// in float64, and remains exact when multiplied by a power of two. Adding and subtracting 1.5·2⁵²
-// rounds it to a whole number.
+// unitsGeneric is the portable version of kernels.units: one multiply-add rounds to units, which
+// are the last places of the origin.
 func unitsGeneric(w, origin float32, x []float32, total []int32) {
-	inverse := 0x1.8p23 / float64(origin)
 	total = total[:len(x)]
 	for i, v := range x {
-		p := float64(w) * float64(v) * inverse
-		total[i] += int32((p + 0x1.8p52) - 0x1.8p52)
+		total[i] += int32(math.Float32bits(fma32(w, v, origin)) - math.Float32bits(origin))
 	}
 }
 

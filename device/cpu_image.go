@@ -195,7 +195,7 @@ func doBilinear(j *job, lo, hi int) {
 func mix(dst, a, b []float32) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	for i := range dst {
-		dst[i] = near*a[i] + far*b[i]
+		dst[i] = float32(near*a[i]) + float32(far*b[i])
 	}
 }
 
@@ -204,9 +204,9 @@ func mixPair(dst, a, b, c []float32) {
 	b, c = b[:len(a)], c[:len(a)]
 	first, second := dst[:len(a)], dst[len(a):][:len(a)]
 	for i, v := range a {
-		v *= near
-		first[i] = v + far*b[i]
-		second[i] = v + far*c[i]
+		v = float32(near * v)
+		first[i] = v + float32(far*b[i])
+		second[i] = v + float32(far*c[i])
 	}
 }
 
@@ -238,7 +238,7 @@ func doBilinearGradient(j *job, lo, hi int) {
 func unmix(src, a, b []float32) {
 	a, b = a[:len(src)], b[:len(src)]
 	for i, v := range src {
-		a[i] += near * v
-		b[i] += far * v
+		a[i] += float32(near * v)
+		b[i] += float32(far * v)
 	}
 }

@@ -17,8 +17,8 @@ func neon() *kernels {
 	k := generic()
 	k.name = "neon"
 	k.gemm = gemmKernels{
-		rows: 6, lanes: neonLanes, deepNN: 400, deepTN: 256, copyTN: 150,
-		packColumns: packColumnsNEON,
+		rows: 6, lanes: genericLanes, deepNN: 400, deepTN: 256, copyTN: 150,
+		packColumns: packColumnsGeneric,
 	}
 	for rows := 1; rows <= k.gemm.rows; rows++ {
 		for vecs := 1; vecs <= 2; vecs++ {
@@ -29,7 +29,7 @@ func neon() *kernels {
 		k.gemm.thinOne[cols] = thinOf{1, cols}.kernel
 		k.gemm.thinMany[cols] = thinOf{thinRows[cols], cols}.kernel
 	}
-	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsNEON(1), packRowsNEON(2)
+	k.gemm.packRows[1], k.gemm.packRows[2] = packRowsGeneric(1), packRowsGeneric(2)
 	useNEON(k)
 	return k
 }
@@ -110,15 +110,8 @@ func dotOfVectors(a, b []float32) float64 {
 		copy(y[:8], b[n:])
 		dotNEON(16, &x[0], &y[0], &sums[0])
 	}
-	var s [4]float64
-	for i := range s {
-		s[i] = (sums[i] + sums[8+i]) + (sums[4+i] + sums[12+i])
-	}
-	return (s[0] + s[2]) + (s[1] + s[3])
+	return sixteenSums(&sums)
 }
-
-// widest is the largest argument that cosSinNEON reduces exactly.
-const widest = 65536
 
 func cosSinOfVectors(cos, sin, src []float32, scale float32) {
 	const stretch = 1024

@@ -14,12 +14,13 @@
 //
 // # Reproducibility
 //
-// The CPU backend gives the same bits for every number of workers, for every GOMAXPROCS and for
-// every level of vector instructions (AVX2, AVX-512 or NEON). An element of a product is one chain
-// of fused multiply-adds over k (eight chains if the result has at most four columns), so a row of
-// a result depends on no other row of the batch. Machines without these instructions run portable
-// Go in the same order of operations. The compiler may fuse operations there, so their last bits
-// may differ.
+// The CPU backend gives the same bits for every number of workers, for every GOMAXPROCS and on
+// every processor: with AVX2, AVX-512 or NEON, and in portable Go on machines without them. An
+// element of a product is one chain of fused multiply-adds over k (eight chains if the result has
+// at most four columns), so a row of a result depends on no other row of the batch. There are two
+// exceptions. Cosines and sines of numbers beyond ±65,536 are from package math, whose last bits
+// may differ between processors. And NaN or infinities that a convolution reads may spread to
+// neighbouring places at one level and not at another.
 //
 // # Images
 //

@@ -35,9 +35,6 @@ func (c *cpu) Gemm(transA, transB bool, alpha float32, a, b Matrix, beta float32
 	case p.k == 0 || p.alpha == 0:
 		j.do = doGemmNothing
 		c.team.run(j, p.m, p.m)
-	case j.kernels.gemm.rows == 0:
-		j.do = doGemmGeneric
-		c.team.run(j, p.m, max((1<<18)/(p.n*p.k), 4)&^3)
 	case j.kernels.gemm.dots(&j.product):
 		c.thinDots(j)
 	case j.kernels.gemm.turned(&j.product):

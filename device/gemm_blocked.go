@@ -5,8 +5,7 @@ package device
 type tileKernel func(tiles, k int, a *float32, ar, ak int, b *float32, bk int, c *float32, cr int,
 	add int, mask *int32)
 
-// gemmKernels holds the micro-kernels for one level of vector instructions. If rows is 0, there are
-// no micro-kernels.
+// gemmKernels holds the micro-kernels for one level of vector instructions.
 type gemmKernels struct {
 	rows  int               // largest number of rows of a tile
 	lanes int               // numbers in a vector
@@ -96,7 +95,7 @@ func (c *cpu) blocked(j *job) {
 // job would take as long as the products of one head of an attention.
 func (c *cpu) small(p *product) bool {
 	g, w := &c.kernels.gemm, &p.block
-	if p.n <= thinCols || p.m <= longRows || p.k <= outerDeep || p.k > smallDeep || g.rows == 0 ||
+	if p.n <= thinCols || p.m <= longRows || p.k <= outerDeep || p.k > smallDeep ||
 		p.m*p.n*p.k > unitFlops/2 || p.alpha == 0 || p.beta != 0 && p.beta != 1 || g.awkward(p) {
 		return false
 	}

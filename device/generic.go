@@ -2,16 +2,18 @@ package device
 
 import "math"
 
-// generic returns the portable version of every kernel. Products are converted explicitly, so
-// compilers do not fuse a product with an addition. The bits are then the same on every processor.
+// generic returns the portable version of every kernel. The bits are those of the vector kernels,
+// on every processor: fma32 fuses where they do, and elsewhere products are converted explicitly,
+// so compilers do not fuse a product with an addition.
 func generic() *kernels {
 	return &kernels{
 		name: "generic",
 		apply: [funcs]func(dst, src []float32){
 			Identity: func(dst, src []float32) {
 				copy(dst, src)
-			}, ReLU: reluGeneric, LeakyReLU: leakyGeneric, Tanh: tanhGeneric,
-			Sigmoid: sigmoidGeneric, Softplus: softplusGeneric, Exp: expGeneric, Log: logGeneric,
+			}, ReLU: reluGeneric, LeakyReLU: leakyGeneric, Tanh: forEach(tanh32),
+			Sigmoid: forEach(sigmoid32), Softplus: forEach(softplus32), Exp: forEach(exp32),
+			Log: forEach(log32),
 		},
 		gradient: [funcs]func(delta, out []float32){
 			Identity: func(delta, out []float32) {}, ReLU: reluGradient, LeakyReLU: leakyGradient,
@@ -24,6 +26,15 @@ func generic() *kernels {
 		larger: largerGeneric, giveEqual: giveEqualGeneric, softmaxGradient: softmaxGradientGeneric,
 		standardize: standardizeGeneric, standardizeGradient: standardizeGradientGeneric,
 		units: unitsGeneric, addUnits: addUnitsGeneric, scaleOdd: scaleOddGeneric,
+		gemm: gemmGeneric(),
+	}
+}
+
+func forEach(f func(float32) float32) func(dst, src []float32) {
+	return func(dst, src []float32) {
+		for i, x := range src {
+			dst[i] = f(x)
+		}
 	}
 }
 
@@ -45,37 +56,6 @@ func leakyGeneric(dst, src []float32) {
 	}
 }
 
-func tanhGeneric(dst, src []float32) {
-	for i, x := range src {
-		dst[i] = float32(math.Tanh(float64(x)))
-	}
-}
-
-func sigmoidGeneric(dst, src []float32) {
-	for i, x := range src {
-		dst[i] = float32(1 / (1 + math.Exp(-float64(x))))
-	}
-}
-
-func softplusGeneric(dst, src []float32) {
-	for i, x := range src {
-		v := float64(x)
-		dst[i] = float32(max(v, 0) + math.Log1p(math.Exp(-math.Abs(v))))
-	}
-}
-
-func expGeneric(dst, src []float32) {
-	for i, x := range src {
-		dst[i] = float32(math.Exp(float64(x)))
-	}
-}
-
-func logGeneric(dst, src []float32) {
-	for i, x := range src {
-		dst[i] = float32(math.Log(float64(x)))
-	}
-}
-
 func reluGradient(delta, out []float32) {
 	for i, y := range out {
 		if y <= 0 {
@@ -94,7 +74,7 @@ func leakyGradient(delta, out []float32) {
 
 func tanhGradient(delta, out []float32) {
 	for i, y := range out {
-		delta[i] *= 1 - float32(y*y)
+		delta[i] *= fma32(-y, y, 1)
 	}
 }
 
@@ -106,7 +86,8 @@ func sigmoidGradient(delta, out []float32) {
 
 func softplusGradient(delta, out []float32) {
 	for i, y := range out {
-		delta[i] *= float32(-math.Expm1(-float64(y)))
+		t := tanh32(y * 0.5)
+		delta[i] *= (t + t) / (t + 1)
 	}
 }
 
@@ -118,13 +99,20 @@ func expGradient(delta, out []float32) {
 
 func logGradient(delta, out []float32) {
 	for i, y := range out {
-		delta[i] *= float32(math.Exp(-float64(y)))
+		delta[i] *= exp32(-y)
 	}
 }
 
 func axpyGeneric(alpha float32, x, y []float32) {
-	for i, v := range x {
-		y[i] += float32(alpha * v)
+	y = y[:len(x)]
+	a := float64(alpha)
+	for i, v := range x { // as fma32, without a call
+		p, q := a*float64(v), float64(y[i])
+		sum := p + q
+		if doubtful(sum) {
+			sum = toOdd(p, q)
+		}
+		y[i] = float32(sum)
 	}
 }
 
@@ -146,18 +134,33 @@ func subGeneric(dst, a, b []float32) {
 	}
 }
 
+// dotGeneric adds up sixteen partial sums. If fewer than sixteen numbers remain at the end, they
+// are added to the first eight sums, eight at a time. Products are exact: 48 bits.
 func dotGeneric(a, b []float32) float64 {
-	sum := 0.0
-	for i, x := range a {
-		sum += float64(float64(x) * float64(b[i])) // exact: 48 bits
+	var sums [16]float64
+	b = b[:len(a)]
+	whole := len(a) &^ 15
+	for i, x := range a[:whole] {
+		sums[i&15] += float64(x) * float64(b[i])
 	}
-	return sum
+	for i, x := range a[whole:] {
+		sums[i&7] += float64(x) * float64(b[whole+i])
+	}
+	return sixteenSums(&sums)
+}
+
+// sixteenSums adds up partial sums in the order of all levels.
+func sixteenSums(sums *[16]float64) float64 {
+	var s [4]float64
+	for i := range s {
+		s[i] = (sums[i] + sums[8+i]) + (sums[4+i] + sums[12+i])
+	}
+	return (s[0] + s[2]) + (s[1] + s[3])
 }
 
 func cosSinGeneric(cos, sin, src []float32, scale float32) {
 	for i, x := range src {
-		s, c := math.Sincos(float64(x))
-		cos[i], sin[i] = scale*float32(c), scale*float32(s)
+		cos[i], sin[i] = cosSin32(x, scale)
 	}
 }
 
@@ -191,9 +194,9 @@ func (s AdamStep) rates() adamRates {
 func adamGeneric(p, g, m, v []float32, r *adamRates, scale float32) {
 	for i, x := range g {
 		x *= scale
-		m[i] = float32(r.beta1*m[i]) + float32(r.rest1*x)
-		v[i] = float32(r.beta2*v[i]) + float32(r.rest2*float32(x*x))
-		p[i] -= r.step * m[i] / (float32(float32(math.Sqrt(float64(v[i])))*r.root) + r.eps)
+		m[i] = fma32(r.rest1, x, r.beta1*m[i])
+		v[i] = fma32(r.rest2, x*x, r.beta2*v[i])
+		p[i] -= r.step * m[i] / fma32(r.root, float32(math.Sqrt(float64(v[i]))), r.eps)
 	}
 }
 

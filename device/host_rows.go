@@ -71,7 +71,7 @@ func standardizeGradientGeneric(rows, n int, inverse, centre, eps float64, src, 
 	for ; len(x) > 0; x, out, d, to = x[n:], out[n:], d[n:], to[n:] {
 		_, scale := deviation(x[:n], inverse, centre, eps)
 		mean, dot := laneSums(d[:n], out)
-		mean, dot = mean*centre*scale, dot*inverse*scale
+		mean, dot = float64(mean*centre*scale), float64(dot*inverse*scale)
 		for i, v := range d[:n] {
 			to[i] += float32(float64(float64(v)*scale) - mean - float64(float64(out[i])*dot))
 		}

@@ -4,24 +4,6 @@ package device
 
 import "unsafe"
 
-// neonLanes is the number of float32 numbers in a vector of the kernels, which is two registers.
-const neonLanes = 8
-
-func at(p *float32, bytes int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), bytes)) }
-
-// kept returns the number of lanes that a mask keeps. These lanes come before all others.
-func kept(mask *int32) int {
-	if mask == nil {
-		return neonLanes
-	}
-	for i, m := range unsafe.Slice(mask, neonLanes) {
-		if m == 0 {
-			return i
-		}
-	}
-	return neonLanes
-}
-
 // tileOf is the form of a kernel's tile.
 type tileOf struct{ rows, vecs int }
 
@@ -33,8 +15,8 @@ func (t tileOf) kernel(tiles, k int, a *float32, ar, ak int, b *float32, bk int,
 		t.whole(tiles, k, a, ar, ak, b, bk, c, cr, add)
 		return
 	}
-	cols, width := neonLanes*(t.vecs-1)+kept(mask), neonLanes*t.vecs
-	var tile [6 * 2 * neonLanes]float32
+	cols, width := genericLanes*(t.vecs-1)+kept(mask), genericLanes*t.vecs
+	var tile [6 * 2 * genericLanes]float32
 	for range tiles {
 		for r := range t.rows {
 			copy(tile[r*width:], unsafe.Slice(at(c, r*cr), cols))
@@ -80,31 +62,6 @@ func (t tileOf) whole(tiles, k int, a *float32, ar, ak int, b *float32, bk int, 
 	}
 }
 
-// packRowsNEON returns a function that copies k rows of vecs vectors to adjacent places. Lanes that
-// the mask does not keep become zero.
-func packRowsNEON(vecs int) func(k int, src *float32, stride int, dst *float32, mask *int32) {
-	width := vecs * neonLanes
-	return func(k int, src *float32, stride int, dst *float32, mask *int32) {
-		cols := width - neonLanes + kept(mask)
-		to := unsafe.Slice(dst, k*width)
-		for i := range k {
-			row := to[i*width:][:width]
-			clear(row[copy(row, unsafe.Slice(at(src, i*stride), cols)):])
-		}
-	}
-}
-
-// packColumnsNEON transposes eight columns of 8·blocks numbers each.
-func packColumnsNEON(blocks int, src *float32, stride int, dst *float32, width int) {
-	wide := width / 4
-	to := unsafe.Slice(dst, (8*blocks-1)*wide+8)
-	for n := range 8 {
-		for k, v := range unsafe.Slice(at(src, n*stride), 8*blocks) {
-			to[k*wide+n] = v
-		}
-	}
-}
-
 // thinOf is the form of a thin kernel's tile.
 type thinOf struct{ rows, cols int }
 
@@ -136,12 +93,6 @@ func (t thinOf) kernel(tiles, k int, a *float32, ar int, b *float32, bk int, c *
 		}
 		a, c = at(a, t.rows*ar), at(c, t.rows*cr)
 	}
-}
-
-// acrossLanes adds up lanes in the same order as the kernels for amd64: first lanes that are four
-// apart, then sums that are two apart, then the last two sums.
-func acrossLanes(x *[8]float32) float32 {
-	return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
 }
 
 // eights calls the assembly by name; see whole.

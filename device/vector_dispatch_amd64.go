@@ -90,9 +90,6 @@ func scatterVector(c []float32, stride int, items []uint32, src []float32) {
 	}
 }
 
-// widest is the largest argument that cosSinAVX2 reduces exactly.
-const widest = 65536
-
 // useWideVectors replaces kernels that have long chains of dependent operations with AVX-512
 // assembly, whose sixteen lanes hide more of the latency.
 func useWideVectors(k *kernels) {
@@ -123,24 +120,12 @@ func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
 		n := min(stretch, len(src))
 		switch {
 		case tooWideAVX2(n, &src[0]):
-			cosSinWide(cos[:n], sin[:n], src[:n], scale)
+			cosSinGeneric(cos[:n], sin[:n], src[:n], scale)
 		case wide:
 			cosSinAVX512(n, &cos[0], &sin[0], &src[0], scale)
 		default:
 			cosSinAVX2(n, &cos[0], &sin[0], &src[0], scale)
 		}
 		cos, sin, src = cos[n:], sin[n:], src[n:]
-	}
-}
-
-// cosSinWide handles arguments one by one. Arguments that cannot be reduced in float32, which are
-// rare, are computed in float64.
-func cosSinWide(cos, sin, src []float32, scale float32) {
-	for i, x := range src {
-		if x >= -widest && x <= widest {
-			cosSinAVX2(1, &cos[i], &sin[i], &src[i], scale)
-		} else {
-			cosSinGeneric(cos[i:i+1], sin[i:i+1], src[i:i+1], scale)
-		}
 	}
 }
