@@ -92,3 +92,11 @@ func TestGaussianEffectOfLargeLosses(t *testing.T) {
 		t.Errorf("effect %v has δ(%d) = %v, but the event at least %v", a.GaussianEffect, eps, d, least)
 	}
 }
+
+// TestGaussianEffectOfNothing: if ε is 0 at δ = 1e-10, a release of a tiny effect bounds the curve.
+func TestGaussianEffectOfNothing(t *testing.T) {
+	a, err := AttackBounds(Gaussian{NoiseMultiplier: 1e12}, 1e-5, AddOrRemoveOne)
+	if err != nil || !(a.GaussianEffect < 1e-9) {
+		t.Errorf("effect %v, %v", a.GaussianEffect, err)
+	}
+}

@@ -165,7 +165,7 @@ func (p profile) effects() (above, middle float64) {
 		}
 		mu := at(eps, p.delta[i])
 		least, above = min(least, mu), max(above, mu)
-		if i+1 < len(p.eps) {
+		if i+1 < len(p.eps) && p.eps[i+1] > eps {
 			whole := math.Expm1(p.eps[i+1] - eps)
 			for j := range parts { // the chord at the left end of a part, the release at the right end
 				to := eps + (p.eps[i+1]-eps)*float64(j+1)/parts
