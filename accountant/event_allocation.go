@@ -45,7 +45,7 @@ import (
 // Implementations.
 type RandomAllocation struct {
 	Steps           int     `json:"steps"`            // of one epoch, at most 2^20
-	NoiseMultiplier float64 `json:"noise_multiplier"` // standard deviation ÷ clip norm
+	NoiseMultiplier float64 `json:"noise_multiplier"` // see above
 	Times           int     `json:"times,omitempty"`  // steps that a record takes part in; 0 for one
 	Shuffled        bool    `json:"shuffled,omitempty"`
 }
@@ -69,14 +69,14 @@ func (e RandomAllocation) check() error {
 func (RandomAllocation) kind() string { return "random_allocation" }
 
 func (e RandomAllocation) describe() string {
-	how := "on a random allocation of records to %d steps"
+	how, unit := "on a random allocation of records to %d steps", "clip norms"
 	if e.Times > 1 {
 		how = fmt.Sprintf("on a random allocation of records to %d of %%d steps", e.Times)
 	} else if e.Shuffled {
-		how = "on a shuffle of the records to %d steps"
+		how, unit = "on a shuffle of the records to %d steps", "times what a replacement moves it"
 	}
-	return fmt.Sprintf(how+": Gaussian releases of a clipped sum, standard deviation %.6g clip norms",
-		e.Steps, e.NoiseMultiplier)
+	return fmt.Sprintf(how+": Gaussian releases of a clipped sum, standard deviation %.6g %s",
+		e.Steps, e.NoiseMultiplier, unit)
 }
 
 func (e RandomAllocation) sampling() sampling {

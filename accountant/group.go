@@ -3,6 +3,7 @@ package accountant
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -16,7 +17,8 @@ const mostGroup = 1000
 // Gaussian releases and their Poisson samples, under AddOrRemoveOne, have the exact price: members
 // of the group are sampled independently, and a sum moves by one effect for each (Ganesh 2024,
 // Tight Group-Level DP Guarantees for DP-SGD with Sampling via Mixture of Gaussians Mechanisms).
-// Other events have a bound: if every record has (ε, δ), the group has (kε, δ·Σ_{j<k} e^{jε}).
+// This is not so for [BandedSum], whose steps with different members overlap between rounds. Other
+// events have a bound: if every record has (ε, δ), the group has (kε, δ·Σ_{j<k} e^{jε}).
 //
 // Errors: the errors of [Epsilon]; *param.Error for a size that is not between 1 and 1000.
 func GroupEpsilon(e Event, size int, delta float64, r Relation) (Bound, error) {
@@ -32,40 +34,45 @@ func GroupEpsilon(e Event, size int, delta float64, r Relation) (Bound, error) {
 		return Bound{}, err
 	}
 	group := Bound{Lower: one.Lower} // of one member
-	if terms, ok := groupTerms(lists[0], size); ok && len(lists) == 1 {
-		p, err := priceAll(context.Background(), [][]term{terms}, delta, r, true)
-		return p.Bound, err
+	banded := slices.Contains(Samplers(e), samplerCyclic)
+	if terms, sharp, ok := groupTerms(lists[0], size); ok && len(lists) == 1 && !banded {
+		p, err := priceAll(context.Background(), [][]term{terms}, delta, r, sharp)
+		if p.Lower *= 1 - 5e-10; !sharp { // the chances are rounded up
+			p.Lower = min(one.Lower, p.Upper)
+		}
+		return p.sound(math.Inf(1)), err
 	}
 	group.Upper, err = groupLemma(lists, size, delta, r)
 	return group.sound(math.Inf(1)), err
 }
 
-// groupTerms returns the terms of a group, if they are exact.
-func groupTerms(terms []term, size int) ([]term, bool) {
-	var out []term
+// groupTerms returns the terms of a group, if they are exact. Their lower end is known if they are
+// sharp: if what is rounded up hardly matters.
+func groupTerms(terms []term, size int) (out []term, sharp, ok bool) {
+	sharp = true
 	for _, t := range terms {
 		switch a := t.atom.(type) {
 		case gaussianAtom:
 			t.atom = gaussianAtom{a.mu * float64(size)}
 		case sampledGaussian:
 			t.atom = mixtureAtom{groupMixture(a, size)}
+			sharp = sharp && a.mu > leastAllocated && binomialTerm(0, size, a.q) > 0.01
 		default:
-			return nil, false
+			return nil, false, false
 		}
 		out = append(out, t)
 	}
-	return out, true
+	return out, sharp, true
 }
 
+// groupMixture returns the release of a sample with each number of members. The chance of every
+// number but 0 is rounded up: the sum of chances that are far smaller than its error stays exact.
 func groupMixture(a sampledGaussian, size int) GaussianMixture {
 	m := GaussianMixture{NoiseMultiplier: 1 / a.mu * (1 - 4*ulp)}
-	rest := 1.0
-	for k := range size + 1 {
-		p := binomialTerm(k, size, a.q)
-		m.Sensitivities, m.Probabilities = append(m.Sensitivities, float64(k)), append(m.Probabilities, p)
-		rest -= p
+	for k := 1; k <= size; k++ {
+		m.Sensitivities = append(m.Sensitivities, float64(k))
+		m.Probabilities = append(m.Probabilities, binomialTerm(k, size, a.q)*(1+1e-12))
 	}
-	m.Probabilities[size] = max(0, m.Probabilities[size]+rest) // rounding, at the dearest place
 	return m
 }
 

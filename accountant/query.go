@@ -17,17 +17,17 @@ type TradeOffPoint struct {
 // profile holds upper bounds of δ(ε) at several values of ε.
 type profile struct{ eps, delta []float64 }
 
-// profileOf evaluates δ(ε) from 0 to the ε at δ = 1e-10, or to 500 if that ε is larger.
+// farthest is the largest ε of a profile.
+const farthest = 500
+
+// profileOf evaluates δ(ε) from 0 to the ε at δ = 1e-10, or to farthest if that ε is larger.
 func profileOf(e Event, r Relation) (profile, error) {
 	var p profile
 	far, err := Epsilon(e, 1e-10, r)
 	if err != nil {
 		return p, err
 	}
-	top := far.Upper
-	if math.IsInf(top, 1) || top > 500 {
-		top = 500
-	}
+	top := min(far.Upper, farthest)
 	const n = 32
 	for i := 0; i <= n; i++ {
 		x := float64(i) / n
@@ -92,7 +92,8 @@ type Attack struct {
 	// GaussianEffect is an effect μ such that one Gaussian release of this effect, with noise
 	// multiplier 1/μ, tells at least as much: its δ(ε) is not below that of the event at any ε where
 	// the event's is above 1e-10. GaussianFit is the effect in the middle of those that agree with the
-	// event at one such ε each. Both are +Inf if there is no such release.
+	// event at one such ε each. Both are +Inf if there is no such release, or if the event's δ(500) is
+	// above 1e-10.
 	GaussianEffect, GaussianFit float64
 }
 
@@ -110,7 +111,7 @@ func AttackBounds(e Event, delta float64, r Relation) (Attack, error) {
 		return Attack{}, err
 	}
 	gaussians := p
-	for f := 1.05; f < 1.4 && delta < 1e-9 && eps.Upper < 500; f += 0.1 { // beyond the profile
+	for f := 1.05; f < 1.4 && delta < 1e-9 && eps.Upper < farthest; f += 0.1 { // beyond the profile
 		b, err := Delta(e, f*eps.Upper, r)
 		if err != nil {
 			return Attack{}, err
@@ -154,14 +155,17 @@ func (p profile) effects() (above, middle float64) {
 		}
 		return hi
 	}
-	least := math.Inf(1)
+	least, last := math.Inf(1), len(p.eps)-1
+	if !(p.eps[last] < farthest || p.delta[last] <= 1e-10) { // more of the curve is beyond
+		return math.Inf(1), math.Inf(1)
+	}
 	for i, eps := range p.eps {
 		if !(p.delta[i] > 0) {
 			break
 		}
 		mu := at(eps, p.delta[i])
 		least, above = min(least, mu), max(above, mu)
-		if i+1 < len(p.eps) {
+		if i+1 < len(p.eps) && p.eps[i+1] > eps {
 			whole := math.Expm1(p.eps[i+1] - eps)
 			for j := range parts { // the chord at the left end of a part, the release at the right end
 				to := eps + (p.eps[i+1]-eps)*float64(j+1)/parts

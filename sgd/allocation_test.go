@@ -213,6 +213,47 @@ func TestEpochsResume(t *testing.T) {
 	}
 }
 
+// TestEpochsOfOneTrainer: a trainer does not go on with an epoch that another trainer began. Its
+// records may have other row numbers, so that a record could be in several steps of one epoch.
+func TestEpochsOfOneTrainer(t *testing.T) {
+	cfg, l := epochs(nil), ledger.New(budget(1e4))
+	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainer := func() *sgd.Trainer {
+		out, err := sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	first, second, data := trainer(), trainer(), table(t, 40, 2, 0)
+	take := func(s *sgd.Trainer, steps int) (last error) {
+		for _, last = range s.Steps(t.Context(), data) {
+			if steps--; steps == 0 {
+				break
+			}
+		}
+		return last
+	}
+	if err := take(first, 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := take(second, 1); len(paths(err)) != 1 || paths(err)[0] != "sgd.WithAllowance" {
+		t.Errorf("a step in the epoch of another trainer: %v", err)
+	}
+	if err := take(first, 1); err != nil || a.Remaining() != 4 {
+		t.Errorf("the last step of an epoch: %v, %d steps left", err, a.Remaining())
+	}
+	if err := take(second, 1); err != nil {
+		t.Errorf("the first step of an epoch: %v", err)
+	}
+	if err := take(first, 1); len(paths(err)) != 1 {
+		t.Errorf("the first trainer goes on in the epoch of the second: %v", err)
+	}
+}
+
 // TestEpochsCostLessThanPoisson: calibration meets the target, with less noise than Poisson
 // sampling. Replace-one is refused.
 func TestEpochsCostLessThanPoisson(t *testing.T) {

@@ -37,6 +37,7 @@ type Trainer struct {
 
 	running   sync.Mutex
 	allowance *mechanism.Allowance
+	rest      int // of the allowance, after the trainer's last step
 	clip      clipper
 	groups    *grouping // clip itself if the policy is Groups; nil for other policies
 	opt       *Descent
@@ -309,10 +310,16 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
 	}
+	rest := t.allowance.Remaining()
+	if rest%t.cfg.perUse() != 0 && rest != t.rest {
+		return Step{}, param.New("sgd.WithAllowance", rest, "no epoch, and no round of Bands steps, that "+
+			"another trainer began, since records are assigned to steps")
+	}
 	grant, err := t.allowance.Next()
 	if err != nil {
 		return Step{}, err
 	}
+	t.rest = t.allowance.Remaining()
 	t.index, t.keys = grant.PoissonSample(data.Len(), t.index[:0], t.keys[:0])
 	if s, ok := t.net.(models.Stepper); ok {
 		s.BeginStep()
