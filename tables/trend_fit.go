@@ -213,9 +213,14 @@ func (t *trending) read(purpose string, tables [][]int, clip float64) (*mechanis
 // sumStd returns the standard deviation of sums of residuals in n tables, as multiples of their
 // bound. A record is in one cell of each table, with a number from -1 to 1, so replacing it may
 // change this cell by 2.
-func (t *trending) sumStd(noise float64, n int) float64 {
-	return noise * mechanism.SumSensitivity(t.Budget.Relation, math.Sqrt(float64(max(n, 1)))) *
+func (m method) sumStd(noise float64, n int) float64 {
+	return noise * mechanism.SumSensitivity(m.Budget.Relation, math.Sqrt(float64(max(n, 1)))) *
 		(1 + 0x1p-40)
+}
+
+// trendStds returns bounds of the noise of all releases of the trend.
+func (m method) trendStds(noise float64) (least, most float64) {
+	return m.trendNoise(noise, 1), m.sumStd(m.trendNoise(noise, pairSumsPart), len(m.attributes))
 }
 
 // releaseScores releases the sums of scores in the cells of each column, and decides which columns
