@@ -13,7 +13,6 @@ import (
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/ledger"
-	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -169,11 +168,7 @@ func TestTrendSensitivities(t *testing.T) {
 				c, _ := m.trendCounter(state).(*marginal.Histogram)
 				sums = append(sums, ofRow(t, m.Schema, row, c))
 			}
-			f := &trending{fitting: &fitting{work: work{method: m}}}
-			want := mechanism.HistogramSensitivity(r)
-			if n := len(s.Tables); n > 0 {
-				want = f.sumStd(1, n)
-			}
+			want := m.sumStd(1, len(s.Tables))
 			if got := worstMove(r, sums); got > want*(1+1e-9) || got < 0.99*want {
 				t.Errorf("%v, %s: the sums change by %v, want %v", r, purpose, got, want)
 			}
@@ -282,7 +277,7 @@ func TestFilesOfTrends(t *testing.T) {
 	if err != nil || fmt.Sprint(*read.trend) != fmt.Sprint(*m.trend) {
 		t.Fatalf("got %v, error %v; want %v", read, err, *m.trend)
 	}
-	good := *m.trend
+	good, d := *m.trend, m.model.Domain
 	for name, change := range map[string]func(*trend){
 		"target":   func(t *trend) { t.Target = 1 },
 		"parts":    func(t *trend) { t.Parts = t.Parts[1:] },
@@ -293,6 +288,11 @@ func TestFilesOfTrends(t *testing.T) {
 		"own":      func(t *trend) { t.Tables[0] = []int{0} },
 		"late":     func(t *trend) { t.Late = []int{4} },
 		"twice":    func(t *trend) { t.Late = []int{5, 5} },
+		"many": func(t *trend) {
+			t.Tables = append(t.Tables, []int{1}, []int{1})
+			t.Weights = append(t.Weights, make([]float64, 2*d[1])...)
+		},
+		"all late": func(t *trend) { t.Late, t.Tables, t.Weights = []int{1, 2, 3, 4, 5}, nil, nil },
 		"weights":  func(t *trend) { t.Weights = t.Weights[1:] },
 		"weight":   func(t *trend) { t.Weights[0] = 1e10 },
 		"edges":    func(t *trend) { t.Edges = []float64{1, 0, -1} },
