@@ -138,8 +138,8 @@ func validTables(d graphical.Domain, list [][]int, without ...int) bool {
 // with them.
 func (t *trend) valid(attributes []marginal.Attribute, d graphical.Domain, whole bool) bool {
 	if t == nil || t.Target < 0 || t.Target >= len(d) || !attributes[t.Target].Target ||
-		len(d) > mostTrendColumns || len(t.Tables) > len(d) || len(t.Late) > mostLate || len(t.Parts) != attributes[t.Target].Codes ||
-		!within(t.Parts, 0, 2) {
+		len(d) > mostTrendColumns || len(t.Tables) > len(d) || len(t.Late) > mostLate ||
+		len(t.Parts) != attributes[t.Target].Codes || !within(t.Parts, 0, 2) {
 		return false
 	}
 	for k, a := range t.Late {

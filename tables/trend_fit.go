@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -50,7 +51,7 @@ func (m method) trendStages(noise float64) []synth.Stage {
 	return []synth.Stage{
 		gaussianStage(purposeScores, m.trendNoise(noise, scoresPart), 1),
 		gaussianStage(purposeResiduals, m.trendNoise(noise, residualsPart), 1),
-		choiceStage(purposePairs, m.pairEpsilon(noise), 1),
+		choiceStage(purposePairs, 2/m.trendNoise(noise, pairsPart), 1), // see choiceEpsilon
 		gaussianStage(purposePairSums, m.trendNoise(noise, pairSumsPart), 1),
 		gaussianStage(purposeSpread, m.trendNoise(noise, spreadPart), 1)}
 }
@@ -58,20 +59,6 @@ func (m method) trendStages(noise float64) []synth.Stage {
 // trendNoise returns the noise multiplier of a release with a fraction of the trend's budget.
 func (m method) trendNoise(noise, part float64) float64 {
 	return noise / math.Sqrt(m.trendPart*part)
-}
-
-// pairEpsilon returns the ε of the choice of a pair; see choiceEpsilon.
-func (m method) pairEpsilon(noise float64) float64 {
-	return 2 / noise * math.Sqrt(m.trendPart*pairsPart)
-}
-
-// defaultTrend returns the default fraction of the budget for a trend. It is 0 if records are few
-// compared with the noise.
-func (m method) defaultTrend() float64 {
-	if m.signal < leastTrend {
-		return 0
-	}
-	return m.mostTrend()
 }
 
 // mostTrend returns the largest fraction of the budget for a trend. It is 0 if there is no number
@@ -262,28 +249,23 @@ func (t *trending) releaseScores() error {
 		return err
 	}
 	others, sums := 0.0, out.sums
+	t.first.std = out.std
 	for _, table := range all {
-		a, explained := table[0], 0.0
-		for k, n := range t.columns[a].Values {
-			explained += (sums[k]*sums[k] - out.std*out.std) / max(n, out.std/scoresClip) /
+		a, n, explained := table[0], t.domain[table[0]], 0.0
+		for k, count := range t.columns[a].Values {
+			explained += (sums[k]*sums[k] - out.std*out.std) / max(count, out.std/scoresClip) /
 				(t.variance * t.total)
 		}
-		if sums = sums[t.domain[a]:]; explained > lateColumn {
+		if explained > lateColumn {
 			t.Late = append(t.Late, a)
 		} else {
 			others += max(explained, 0)
-		}
-	}
-	if others < lateOthers || len(t.Late) > mostLate {
-		t.Late = nil
-	}
-	sums, t.first.std = out.sums, out.std
-	for _, table := range all {
-		n := t.domain[table[0]]
-		if !slices.Contains(t.Late, table[0]) {
 			t.early, t.first.sums = append(t.early, table), append(t.first.sums, sums[:n]...)
 		}
 		sums = sums[n:]
+	}
+	if others < lateOthers || len(t.Late) > mostLate {
+		t.Late, t.early, t.first = nil, all, out
 	}
 	return nil
 }
@@ -358,14 +340,10 @@ func (t *trending) releasePair(second observed) error {
 		}
 	}
 	clip := residualsClip * t.Scale
-	var all *mechanism.FixedSum
-	read := func() (err error) {
-		if all == nil && len(tables) > 0 {
-			all, err = t.read(purposePairSums, tables, clip)
-		}
-		return err
-	}
-	if err := t.choosePair(firsts, read, &all); err != nil {
+	sums := sync.OnceValues(func() (*mechanism.FixedSum, error) {
+		return t.read(purposePairSums, tables, clip)
+	})
+	if err := t.choosePair(firsts, sums); err != nil {
 		return err
 	}
 	if t.pair > len(tables) {
@@ -380,7 +358,8 @@ func (t *trending) releasePair(second observed) error {
 			if k < 0 { // there are no tables, or an interruption lost the choice
 				return mechanism.NewFixedSum(1, marginal.TableGrid(1)), nil
 			}
-			if err := read(); err != nil {
+			all, err := sums()
+			if err != nil {
 				return nil, err
 			}
 			return all.Slice(firsts[k], firsts[k+1]), nil
@@ -402,23 +381,28 @@ func (t *trending) sides(a int) bool {
 
 // choosePair chooses a table with large sums of residuals. A choice without tables is taken without
 // a draw.
-func (t *trending) choosePair(firsts []int, read func() error, sum **mechanism.FixedSum) error {
+func (t *trending) choosePair(firsts []int, sums func() (*mechanism.FixedSum, error)) error {
 	a := t.run.Allowance(purposePairs)
 	if a.Remaining() == 0 {
 		return t.ctx.Err()
 	}
-	if err := read(); err != nil {
+	if len(firsts) == 1 {
+		_, err := a.Next()
+		return err
+	}
+	all, err := sums()
+	if err != nil {
 		return err
 	}
 	grant, err := a.Next()
-	if err != nil || len(firsts) == 1 {
+	if err != nil {
 		return err
 	}
 	std := t.sumStd(t.trendNoise(t.noise, pairSumsPart), 1)
 	list := make([]mechanism.Guess, len(firsts)-1)
 	for k := range list {
 		cells := firsts[k+1] - firsts[k]
-		list[k] = mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
+		list[k] = mechanism.Guess{Counts: all.Slice(firsts[k], firsts[k+1]),
 			Answers: make([]float64, cells), Weight: 1,
 			Handicap: pairHandicap * marginal.ExpectedNoise(cells, std) / float64(t.change())}
 	}

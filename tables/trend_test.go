@@ -279,15 +279,15 @@ func TestFilesOfTrends(t *testing.T) {
 	}
 	good, d := *m.trend, m.model.Domain
 	for name, change := range map[string]func(*trend){
-		"target":   func(t *trend) { t.Target = 1 },
-		"parts":    func(t *trend) { t.Parts = t.Parts[1:] },
-		"part":     func(t *trend) { t.Parts[3] = -1 },
-		"table":    func(t *trend) { t.Tables = [][]int{{1}, {2}, {3}, {4}, {4, 3}} },
-		"triple":   func(t *trend) { t.Tables[4] = []int{2, 3, 4} },
-		"unknown":  func(t *trend) { t.Tables[0] = []int{6} },
-		"own":      func(t *trend) { t.Tables[0] = []int{0} },
-		"late":     func(t *trend) { t.Late = []int{4} },
-		"twice":    func(t *trend) { t.Late = []int{5, 5} },
+		"target":  func(t *trend) { t.Target = 1 },
+		"parts":   func(t *trend) { t.Parts = t.Parts[1:] },
+		"part":    func(t *trend) { t.Parts[3] = -1 },
+		"table":   func(t *trend) { t.Tables = [][]int{{1}, {2}, {3}, {4}, {4, 3}} },
+		"triple":  func(t *trend) { t.Tables[4] = []int{2, 3, 4} },
+		"unknown": func(t *trend) { t.Tables[0] = []int{6} },
+		"own":     func(t *trend) { t.Tables[0] = []int{0} },
+		"late":    func(t *trend) { t.Late = []int{4} },
+		"twice":   func(t *trend) { t.Late = []int{5, 5} },
 		"many": func(t *trend) {
 			t.Tables = append(t.Tables, []int{1}, []int{1})
 			t.Weights = append(t.Weights, make([]float64, 2*d[1])...)
