@@ -207,30 +207,37 @@ func TestTrendStagesArePriced(t *testing.T) {
 }
 
 // TestNothingButReleasesOfATrendDependsOnARecord replays fits: with the noise of the other data,
-// the generator and its rows are the same, and no state of a pass depends on a record.
+// the generator and its rows are the same, and no state of a pass depends on a record. With a large
+// ε, a decision by the true sums of a dozen rows differs from the one by the released sums.
 func TestNothingButReleasesOfATrendDependsOnARecord(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-		b := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
-		p, _ := targetPlan(t, b)
-		visible := func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
-			g, err := p.FitOn(ctx, l, d)
-			if err != nil {
-				return nil, err
-			}
-			rows, err := g.Sample(ctx, 50, synth.Seed(9))
-			if err != nil {
-				return nil, err
-			}
-			f, _ := records.AsFrame(rows)
-			return []any{f.Numbers(0), f.Numbers(5), g.Guarantee().Epsilon}, nil
+		for _, epsilon := range []float64{3, 3000} {
+			replayTrend(t, accountant.Budget{Epsilon: epsilon, Delta: 1e-5, Relation: r})
 		}
-		for i, pair := range privacytest.Neighbours(t, p.Schema(), r, 12, 3) {
-			if i%3 == int(r) {
-				t.Run(fmt.Sprintf("%v/%s", r, pair.Name), func(t *testing.T) {
-					privacytest.Replay[records.Data]{Run: visible, Budget: b, Data: pair.Data,
-						Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
-				})
-			}
+	}
+}
+
+func replayTrend(t *testing.T, b accountant.Budget) {
+	t.Helper()
+	p, _ := targetPlan(t, b)
+	visible := func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
+		g, err := p.FitOn(ctx, l, d)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := g.Sample(ctx, 50, synth.Seed(9))
+		if err != nil {
+			return nil, err
+		}
+		f, _ := records.AsFrame(rows)
+		return []any{f.Numbers(0), f.Numbers(5), g.Guarantee().Epsilon}, nil
+	}
+	for i, pair := range privacytest.Neighbours(t, p.Schema(), b.Relation, 12, 3) {
+		if i%3 == int(b.Relation) {
+			t.Run(fmt.Sprintf("%v/%v/%s", b.Relation, b.Epsilon, pair.Name), func(t *testing.T) {
+				privacytest.Replay[records.Data]{Run: visible, Budget: b, Data: pair.Data,
+					Neighbour: pair.Neighbour, Seeds: 1}.Check(t)
+			})
 		}
 	}
 }
