@@ -147,8 +147,8 @@ func (c AIM) method() (m method, err error) {
 		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
 		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)),
 		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}
-	if m.trendPart = max(c.trend, 0); c.trend == 0 {
-		m.trendPart = m.defaultTrend()
+	if m.trendPart = max(c.trend, 0); c.trend == 0 && m.signal >= leastTrend {
+		m.trendPart = m.mostTrend()
 	}
 	if !(m.trendPart <= m.mostTrend()) {
 		return m, param.New("tables.AIM.trend", m.trendPart, "a part that the plan has")

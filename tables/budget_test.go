@@ -26,11 +26,28 @@ func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	with, err := records.NewSchema(records.Target("y", 0, 9), records.Flag("a", "x", "y"),
+		records.Flag("b", "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := records.FromValues(with, []any{1, "x", "y"}, []any{7, "y", "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []records.Data{data, target} {
+		refusedOrFitted(t, d)
+	}
+}
+
+func refusedOrFitted(t *testing.T, data records.Data) {
+	t.Helper()
 	refused, fitted := 0, 0
 	for _, epsilon := range []float64{1e-12, 1e-7, 2e-6, 3e-6, 1e-5, 1, 1e12, 1e15} {
 		b := accountant.Budget{Epsilon: epsilon, Delta: 1e-12}
-		for _, rounds := range []int{1, 60} {
-			c := tables.AIM{Common: tables.Common{Schema: s, Budget: b}, Rounds: rounds}
+		for rounds, part := range map[int]float64{1: 0, 2: 0.8, 60: 0} {
+			c := tables.AIM{Common: tables.Common{Schema: data.Schema(), Budget: b, ColumnPart: part},
+				Rounds: rounds}
 			p, err := c.Plan()
 			if err != nil {
 				var bad *param.Error

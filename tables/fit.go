@@ -112,7 +112,7 @@ type fitting struct {
 	model   *graphical.Model
 	rng     *rand.Rand
 	level   int             // units used for a measurement
-	pairs   []int           // indices of the pairs chosen for the trend
+	pair    int             // chosen for the trend: 1 and its index, or 0 for none
 	cellsOf map[int][]int32 // earlier results of merged
 
 	drawnCounts []int64   // of all candidates, in rows drawn from the model
@@ -360,8 +360,8 @@ type tableValues struct {
 const sectionTables = "tables" // for each measurement: candidate, units and values
 
 type fittingHeader struct {
-	Level int   `json:"level"`
-	Pairs []int `json:"pairs,omitempty"`
+	Level int `json:"level"`
+	Pair  int `json:"pair,omitempty"`
 }
 
 // file returns the state of the rounds so far for a checkpoint.
@@ -371,7 +371,7 @@ func (f *fitting) file() (*synth.File, error) {
 		numbers = append(numbers, float64(v.candidate), float64(v.units))
 		numbers = append(numbers, v.values...)
 	}
-	return synth.NewFile(fittingHeader{f.level, f.pairs},
+	return synth.NewFile(fittingHeader{f.level, f.pair},
 		synth.FloatsPart(sectionTables, &numbers, len(numbers)))
 }
 
@@ -393,8 +393,8 @@ func (f *fitting) RestoreFrom(from *synth.File) error {
 	if f.level = h.Level; h.Level < 1 || h.Level > 1<<28 {
 		return malformed(fmt.Sprintf("measurements of %d units; want 1 or more", h.Level))
 	}
-	if f.pairs = h.Pairs; len(h.Pairs) > trendPairs {
-		return malformed("more pairs than the plan chooses")
+	if f.pair = h.Pair; h.Pair < 0 {
+		return malformed("a pair that no plan chooses")
 	}
 	for len(numbers) > 0 {
 		if len(numbers) < 2 || len(f.values) >= f.rounds+len(f.domain) {

@@ -197,9 +197,11 @@ func (m method) drawn(records, candidates int) int {
 func (m method) drawable(noise float64) error {
 	const whole = 1<<45 - 1<<20 // largest noise in steps of the grid; a release draws 1 to 2^45
 	std, grid := m.unitStd(noise), marginal.TableGrid(1)
+	least, most := m.trendStds(noise)
 	ok := m.survey().Drawable(m.columnNoise(noise)) &&
 		(m.WithinPart == 0 || m.parts(nil).Drawable(m.withinNoise(noise))) &&
-		(m.rounds == 0 || std >= grid && std <= whole*grid)
+		(m.rounds == 0 || std >= grid && std <= whole*grid) &&
+		(m.trendPart == 0 || least >= grid && 3*most <= whole*grid)
 	var k param.Checker
 	k.OK(ok, "tables."+strings.ToUpper(m.strategy.name())+".Budget", m.Budget.String(),
 		"an ε for which the noise of a count is 2^-20 to 2^23 records")

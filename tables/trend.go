@@ -25,6 +25,7 @@ type trend struct {
 
 const (
 	mostTrendColumns = 128
+	mostLate         = 4    // drawn after the target one row at a time
 	mostTrendCells   = 1200 // cells of all columns' own tables; solving takes their cube
 	mostPairSide     = 10   // groups of a column in a table of two
 	trendRanges      = 8    // of row scores
@@ -57,6 +58,15 @@ func tablesCells(d graphical.Domain, list [][]int) (n int) {
 		n += tableCells(d, t)
 	}
 	return n
+}
+
+// size returns the number of sums of a pass: of the cells of tables or, without tables, of the
+// counts of residuals.
+func (t *trend) size(d graphical.Domain, list [][]int) int {
+	if len(list) == 0 {
+		return (len(t.Edges) + 1) * trendResiduals
+	}
+	return tablesCells(d, list)
 }
 
 // tableCell returns the cell of a row in a table.
@@ -128,8 +138,8 @@ func validTables(d graphical.Domain, list [][]int, without ...int) bool {
 // with them.
 func (t *trend) valid(attributes []marginal.Attribute, d graphical.Domain, whole bool) bool {
 	if t == nil || t.Target < 0 || t.Target >= len(d) || !attributes[t.Target].Target ||
-		len(d) > mostTrendColumns || len(t.Parts) != attributes[t.Target].Codes ||
-		!within(t.Parts, 0, 2) {
+		len(d) > mostTrendColumns || len(t.Tables) > len(d) || len(t.Late) > mostLate ||
+		len(t.Parts) != attributes[t.Target].Codes || !within(t.Parts, 0, 2) {
 		return false
 	}
 	for k, a := range t.Late {

@@ -11,30 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 )
 
-// trendDrawer draws scores of the target.
-type trendDrawer struct {
-	*trend
-	choices []network.Choice // of intervals, for each range
-}
-
-func (t *trend) drawer() trendDrawer {
-	d := trendDrawer{trend: t}
-	for _, p := range t.Spread {
-		d.choices = append(d.choices, network.NewChoice(p))
-	}
-	return d
-}
-
-// scoreOf draws the target's score, given the score of a row.
-func (d trendDrawer) scoreOf(score float64, rng *rand.Rand) float64 {
-	k := d.choices[d.rangeOf(score)].Pick(rng, -1)
-	return score + (float64(k)+rng.Float64())*d.width() - trendReach*d.Scale
-}
-
 // redraw replaces the target's value and the late columns of rows that a graphical model drew. It
 // is not safe for concurrent use.
 type redraw struct {
-	trendDrawer
+	*trend
+	intervals []network.Choice // of residuals, for each range
 	domain    graphical.Domain
 	group     []uint16       // of the target's codes
 	below     []float64      // fraction of records up to each of them
@@ -51,8 +32,11 @@ type redraw struct {
 // each of the target's codes; nil means no condition.
 func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Grouping,
 	allowed []float64) *redraw {
-	d := &redraw{trendDrawer: t.drawer(), domain: m.Domain, group: g.Group, ordered: a.Ordered(),
+	d := &redraw{trend: t, domain: m.Domain, group: g.Group, ordered: a.Ordered(),
 		groups: make([]uint16, len(m.Domain))}
+	for _, p := range t.Spread {
+		d.intervals = append(d.intervals, network.NewChoice(p))
+	}
 	total, parts := 0.0, slices.Clone(t.Parts)
 	for _, p := range parts[:d.ordered] {
 		total += p
@@ -76,8 +60,9 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 				d.order = append(d.order, a)
 			}
 		}
-		d.completer = reordered(m, append(d.order, t.Late...)).Completer(len(d.order))
+		first := len(d.order)
 		d.order = append(d.order, t.Late...)
+		d.completer = reordered(m, d.order).Completer(first)
 		d.row = make([]uint16, len(d.order))
 	}
 	return d
@@ -140,39 +125,39 @@ func (d *redraw) code(group func(a int) int, rng *rand.Rand) int {
 	if d.ordered <= last && group(d.Target) == int(d.group[last]) {
 		return last
 	}
-	score := d.scoreOf(d.score(d.domain, group), rng)
+	score := d.score(d.domain, group)
+	k := d.intervals[d.rangeOf(score)].Pick(rng, -1)
+	score += (float64(k)+rng.Float64())*d.width() - trendReach*d.Scale
 	u := 0.5 * math.Erfc(-score/math.Sqrt2) * d.below[d.ordered-1]
 	return min(sort.SearchFloat64s(d.below, u), d.ordered-1)
 }
 
-// reordered returns the model with its attributes in another order.
+// reordered returns the factors of a model with its attributes in another order, without a tree.
 func reordered(m *graphical.Model, order []int) *graphical.Model {
-	domain, position := make(graphical.Domain, len(order)), make([]int, len(order))
-	for k, a := range order {
-		domain[k], position[a] = m.Domain[a], k
+	out, values := &graphical.Model{}, make([]int, len(order))
+	for _, a := range order {
+		out.Domain = append(out.Domain, m.Domain[a])
 	}
-	var factors []graphical.Factor
 	for _, f := range m.Factors {
 		to := graphical.Factor{Theta: make([]float64, len(f.Theta))}
-		for _, a := range f.Attributes {
-			to.Attributes = append(to.Attributes, position[a])
+		for k, a := range order {
+			if slices.Contains(f.Attributes, a) {
+				to.Attributes = append(to.Attributes, k)
+			}
 		}
-		slices.Sort(to.Attributes)
-		values := make([]int, len(order))
 		for cell, x := range f.Theta {
-			for k := len(f.Attributes) - 1; k >= 0; k-- {
-				n := m.Domain[f.Attributes[k]]
-				values[position[f.Attributes[k]]], cell = cell%n, cell/n
+			for _, a := range slices.Backward(f.Attributes) {
+				values[a], cell = cell%m.Domain[a], cell/m.Domain[a]
 			}
 			at := 0
-			for _, a := range to.Attributes {
-				at = at*domain[a] + values[a]
+			for _, k := range to.Attributes {
+				at = at*out.Domain[k] + values[order[k]]
 			}
 			to.Theta[at] = x
 		}
-		factors = append(factors, to)
+		out.Factors = append(out.Factors, to)
 	}
-	return graphical.NewModel(domain, factors)
+	return out
 }
 
 // before removes the trend if one of the columns of a condition is drawn after the target. The

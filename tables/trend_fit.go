@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -25,11 +26,10 @@ const (
 	mostTrendPart = 0.3  // of the budget that columns, choices and counts within cells leave
 	leastTrend    = 1000 // smallest signal
 	noTrend       = -1
-	scoresPart    = 0.2 // fractions of the trend's budget
-	pairsPart     = 0.05
+	scoresPart    = 0.2  // fractions of the trend's budget
+	pairsPart     = 0.05 // for the choice of one
 	residualsPart = 0.4
 	spreadPart    = 0.2
-	trendPairs    = 1 // chosen tables of two columns
 	pairSumsPart  = 0.15
 	trendPool     = 1 << 15
 	scoresClip    = 1.5
@@ -51,7 +51,7 @@ func (m method) trendStages(noise float64) []synth.Stage {
 	return []synth.Stage{
 		gaussianStage(purposeScores, m.trendNoise(noise, scoresPart), 1),
 		gaussianStage(purposeResiduals, m.trendNoise(noise, residualsPart), 1),
-		choiceStage(purposePairs, m.pairEpsilon(noise), trendPairs),
+		choiceStage(purposePairs, 2/m.trendNoise(noise, pairsPart), 1), // see choiceEpsilon
 		gaussianStage(purposePairSums, m.trendNoise(noise, pairSumsPart), 1),
 		gaussianStage(purposeSpread, m.trendNoise(noise, spreadPart), 1)}
 }
@@ -59,20 +59,6 @@ func (m method) trendStages(noise float64) []synth.Stage {
 // trendNoise returns the noise multiplier of a release with a fraction of the trend's budget.
 func (m method) trendNoise(noise, part float64) float64 {
 	return noise / math.Sqrt(m.trendPart*part)
-}
-
-// pairEpsilon returns the ε of the choice of a pair; see choiceEpsilon.
-func (m method) pairEpsilon(noise float64) float64 {
-	return 2 / noise * math.Sqrt(m.trendPart*pairsPart/trendPairs)
-}
-
-// defaultTrend returns the default fraction of the budget for a trend. It is 0 if records are few
-// compared with the noise.
-func (m method) defaultTrend() float64 {
-	if m.signal < leastTrend {
-		return 0
-	}
-	return m.mostTrend()
 }
 
 // mostTrend returns the largest fraction of the budget for a trend. It is 0 if there is no number
@@ -123,10 +109,6 @@ func (m method) trendCounter(state []byte) mechanism.Counter {
 		tablesCells(d, s.Tables) > mostTrendCounts || !(s.Clip > 0 && s.Clip <= 2*mostScore) {
 		return nil
 	}
-	size := tablesCells(d, s.Tables)
-	if len(s.Tables) == 0 {
-		size = (len(s.Trend.Edges) + 1) * trendResiduals
-	}
 	t, target := s.Trend, m.attributes[s.Trend.Target]
 	scores := scores(target, t.Parts)
 	cells := func(codes [][]uint16, shares, counts []int64) {
@@ -151,7 +133,7 @@ func (m method) trendCounter(state []byte) mechanism.Counter {
 		}
 	}
 	return marginal.NewHistogram(m.attributes, cells,
-		mechanism.NewFixedSum(size, marginal.TableGrid(1)))
+		mechanism.NewFixedSum(t.size(d, s.Tables), marginal.TableGrid(1)))
 }
 
 // trending is a trend in progress.
@@ -212,10 +194,45 @@ func (t *trending) read(purpose string, tables [][]int, clip float64) (*mechanis
 
 // sumStd returns the standard deviation of sums of residuals in n tables, as multiples of their
 // bound. A record is in one cell of each table, with a number from -1 to 1, so replacing it may
-// change this cell by 2.
-func (t *trending) sumStd(noise float64, n int) float64 {
-	return noise * mechanism.SumSensitivity(t.Budget.Relation, math.Sqrt(float64(max(n, 1)))) *
-		(1 + 0x1p-40)
+// change this cell by 2. Without tables, it is that of counts.
+func (m method) sumStd(noise float64, n int) float64 {
+	if n == 0 {
+		return noise * mechanism.HistogramSensitivity(m.Budget.Relation)
+	}
+	return noise * mechanism.SumSensitivity(m.Budget.Relation, math.Sqrt(float64(n))) * (1 + 0x1p-40)
+}
+
+// trendStds returns bounds of the noise of all releases of the trend.
+func (m method) trendStds(noise float64) (least, most float64) {
+	return m.trendNoise(noise, 1), m.sumStd(m.trendNoise(noise, pairSumsPart), len(m.attributes))
+}
+
+// release releases sums in tables with a fraction of the trend's budget. The sums are multiples of
+// a bound.
+func (t *trending) release(purpose string, part float64, tables, size int, bound float64,
+	sums func() (*mechanism.FixedSum, error)) (o observed, err error) {
+	noise := t.trendNoise(t.noise, part)
+	std := t.sumStd(noise, tables)
+	out, err := t.run.Once(purpose, []int{size}, func() (float64, []mechanism.Part, error) {
+		sum, err := sums()
+		return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
+	})
+	if err != nil {
+		return o, err
+	}
+	t.run.Report(purpose, 1, 1)
+	o.std = bound * std * t.run.Wider(purpose)
+	for _, x := range out[0] {
+		o.sums = append(o.sums, x*bound)
+	}
+	return o, nil
+}
+
+// releaseIn releases the sums of a pass.
+func (t *trending) releaseIn(purpose string, part float64, tables [][]int, bound float64) (observed,
+	error) {
+	return t.release(purpose, part, len(tables), t.size(t.domain, tables), bound,
+		func() (*mechanism.FixedSum, error) { return t.read(purpose, tables, bound) })
 }
 
 // releaseScores releases the sums of scores in the cells of each column, and decides which columns
@@ -227,45 +244,28 @@ func (t *trending) releaseScores() error {
 			all = append(all, []int{a})
 		}
 	}
-	noise := t.trendNoise(t.noise, scoresPart)
-	std := t.sumStd(noise, len(all))
-	out, err := t.run.Once(purposeScores, []int{tablesCells(t.domain, all)},
-		func() (float64, []mechanism.Part, error) {
-			sum, err := t.read(purposeScores, all, scoresClip)
-			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
-		})
+	out, err := t.releaseIn(purposeScores, scoresPart, all, scoresClip)
 	if err != nil {
 		return err
 	}
-	t.run.Report(purposeScores, 1, 1)
-	std *= t.run.Wider(purposeScores) * scoresClip
-	others, sums := 0.0, out[0]
+	others, sums := 0.0, out.sums
+	t.first.std = out.std
 	for _, table := range all {
-		a, explained := table[0], 0.0
-		for k, n := range t.columns[a].Values {
-			s := sums[k] * scoresClip
-			explained += (s*s - std*std) / max(n, std/scoresClip) / (t.variance * t.total)
+		a, n, explained := table[0], t.domain[table[0]], 0.0
+		for k, count := range t.columns[a].Values {
+			explained += (sums[k]*sums[k] - out.std*out.std) / max(count, out.std/scoresClip) /
+				(t.variance * t.total)
 		}
-		if sums = sums[t.domain[a]:]; explained > lateColumn {
+		if explained > lateColumn {
 			t.Late = append(t.Late, a)
 		} else {
 			others += max(explained, 0)
-		}
-	}
-	if others < lateOthers {
-		t.Late = nil
-	}
-	sums = out[0]
-	for _, table := range all {
-		n := t.domain[table[0]]
-		if !slices.Contains(t.Late, table[0]) {
-			t.early = append(t.early, table)
-			for _, x := range sums[:n] {
-				t.first.sums = append(t.first.sums, x*scoresClip)
-				t.first.variance = append(t.first.variance, std*std)
-			}
+			t.early, t.first.sums = append(t.early, table), append(t.first.sums, sums[:n]...)
 		}
 		sums = sums[n:]
+	}
+	if others < lateOthers || len(t.Late) > mostLate {
+		t.Late, t.early, t.first = nil, all, out
 	}
 	return nil
 }
@@ -318,33 +318,17 @@ func (t *trending) poolScores() []float64 {
 }
 
 // releaseResiduals releases the sums of residuals in the cells of each column and fits the weights
-// again. It does the same for two chosen tables of two columns.
+// again. It does the same for a chosen table of two columns.
 func (t *trending) releaseResiduals() error {
-	noise := t.trendNoise(t.noise, residualsPart)
-	clip, std := residualsClip*t.Scale, t.sumStd(noise, len(t.early))
-	out, err := t.run.Once(purposeResiduals, []int{tablesCells(t.domain, t.early)},
-		func() (float64, []mechanism.Part, error) {
-			sum, err := t.read(purposeResiduals, t.early, clip)
-			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
-		})
+	second, err := t.releaseIn(purposeResiduals, residualsPart, t.early, residualsClip*t.Scale)
 	if err != nil {
 		return err
 	}
-	t.run.Report(purposeResiduals, 1, 1)
-	second := observed{}
-	second.add(clip, std*t.run.Wider(purposeResiduals), out...)
 	t.fitTo(t.first, second)
-	return t.releasePairs(second)
+	return t.releasePair(second)
 }
 
-// add adds released sums, which are multiples of a bound.
-func (o *observed) add(bound, std float64, list ...[]float64) {
-	for _, x := range slices.Concat(list...) {
-		o.sums, o.variance = append(o.sums, x*bound), append(o.variance, bound*bound*std*std)
-	}
-}
-
-func (t *trending) releasePairs(second observed) error {
+func (t *trending) releasePair(second observed) error {
 	var tables [][]int
 	firsts := []int{0}
 	for i, a := range t.early {
@@ -356,53 +340,35 @@ func (t *trending) releasePairs(second observed) error {
 		}
 	}
 	clip := residualsClip * t.Scale
-	var sum *mechanism.FixedSum
-	read := func() (err error) {
-		if sum == nil && len(tables) > 0 {
-			sum, err = t.read(purposePairSums, tables, clip)
-		}
-		return err
-	}
-	noise := t.trendNoise(t.noise, pairSumsPart)
-	std := t.sumStd(noise, trendPairs)
-	if err := t.choosePairs(firsts, std, read, &sum); err != nil {
-		return err
-	}
-	var sizes []int
-	var chosen [][]int
-	for _, k := range t.pairs {
-		if k < 0 || k >= len(tables) {
-			return malformed("chosen pairs that the plan does not have")
-		}
-		sizes, chosen = append(sizes, firsts[k+1]-firsts[k]), append(chosen, tables[k])
-	}
-	if len(t.pairs) == 0 { // there are none, or an interruption lost the choice
-		sizes = []int{1}
-	}
-	out, err := t.run.Once(purposePairSums, sizes, func() (float64, []mechanism.Part, error) {
-		if len(t.pairs) == 0 {
-			none := mechanism.NewFixedSum(1, marginal.TableGrid(1))
-			return 1 / noise, []mechanism.Part{{Sum: none, Std: std}}, nil
-		}
-		var parts []mechanism.Part
-		err := read()
-		for _, k := range t.pairs {
-			if err == nil {
-				parts = append(parts, mechanism.Part{Sum: sum.Slice(firsts[k], firsts[k+1]), Std: std})
-			}
-		}
-		return 1 / noise, parts, err
+	sums := sync.OnceValues(func() (*mechanism.FixedSum, error) {
+		return t.read(purposePairSums, tables, clip)
 	})
-	if err != nil {
+	if err := t.choosePair(firsts, sums); err != nil {
 		return err
 	}
-	t.run.Report(purposePairSums, 1, 1)
-	if len(t.pairs) == 0 {
-		return nil
+	if t.pair > len(tables) {
+		return malformed("a chosen pair that the plan does not have")
 	}
-	third := observed{from: len(t.Weights)}
-	third.add(clip, std*t.run.Wider(purposePairSums), out...)
-	t.Tables = slices.Concat(t.early, chosen)
+	k, size := t.pair-1, 1
+	if k >= 0 {
+		size = firsts[k+1] - firsts[k]
+	}
+	third, err := t.release(purposePairSums, pairSumsPart, 1, size, clip,
+		func() (*mechanism.FixedSum, error) {
+			if k < 0 { // there are no tables, or an interruption lost the choice
+				return mechanism.NewFixedSum(1, marginal.TableGrid(1)), nil
+			}
+			all, err := sums()
+			if err != nil {
+				return nil, err
+			}
+			return all.Slice(firsts[k], firsts[k+1]), nil
+		})
+	if err != nil || k < 0 {
+		return err
+	}
+	third.from = len(t.Weights)
+	t.Tables = append(slices.Clone(t.early), tables[k])
 	t.fitTo(t.first, second, third)
 	return nil
 }
@@ -413,65 +379,54 @@ func (t *trending) sides(a int) bool {
 	return t.domain[a] > 1 && (t.domain[a] <= mostPairSide || t.attributes[a].Ordered() > 0)
 }
 
-// choosePairs chooses tables with large sums of residuals. A choice without tables is taken without
+// choosePair chooses a table with large sums of residuals. A choice without tables is taken without
 // a draw.
-func (t *trending) choosePairs(firsts []int, std float64, read func() error,
-	sum **mechanism.FixedSum) error {
+func (t *trending) choosePair(firsts []int, sums func() (*mechanism.FixedSum, error)) error {
 	a := t.run.Allowance(purposePairs)
-	for a.Remaining() > 0 {
-		if err := read(); err != nil {
-			return err
-		}
-		grant, err := a.Next()
-		if err != nil {
-			return err
-		}
-		var list []mechanism.Guess
-		var which []int
-		for k := range len(firsts) - 1 {
-			if slices.Contains(t.pairs, k) {
-				continue
-			}
-			cells := firsts[k+1] - firsts[k]
-			which = append(which, k)
-			list = append(list, mechanism.Guess{Counts: (*sum).Slice(firsts[k], firsts[k+1]),
-				Answers: make([]float64, cells), Weight: 1,
-				Handicap: pairHandicap * marginal.ExpectedNoise(cells, std) / float64(t.change())})
-		}
-		if len(list) == 0 {
-			continue
-		}
-		k, err := grant.Worst(list, t.change())
-		if err != nil {
-			return err
-		}
-		t.pairs = append(t.pairs, which[k])
-		t.run.Report(purposePairs, trendPairs-a.Remaining(), trendPairs)
+	if a.Remaining() == 0 {
+		return t.ctx.Err()
 	}
+	if len(firsts) == 1 {
+		_, err := a.Next()
+		return err
+	}
+	all, err := sums()
+	if err != nil {
+		return err
+	}
+	grant, err := a.Next()
+	if err != nil {
+		return err
+	}
+	std := t.sumStd(t.trendNoise(t.noise, pairSumsPart), 1)
+	list := make([]mechanism.Guess, len(firsts)-1)
+	for k := range list {
+		cells := firsts[k+1] - firsts[k]
+		list[k] = mechanism.Guess{Counts: all.Slice(firsts[k], firsts[k+1]),
+			Answers: make([]float64, cells), Weight: 1,
+			Handicap: pairHandicap * marginal.ExpectedNoise(cells, std) / float64(t.change())}
+	}
+	if t.pair, err = grant.Worst(list, t.change()); err != nil {
+		return err
+	}
+	t.pair++
+	t.run.Report(purposePairs, 1, 1)
 	return t.ctx.Err()
 }
 
 // releaseSpread releases the spread of residuals in each range of scores.
 func (t *trending) releaseSpread() error {
-	pool := t.poolScores()
-	sorted := slices.Sorted(slices.Values(pool))
+	sorted := t.poolScores()
+	slices.Sort(sorted)
 	for k := 1; k < trendRanges; k++ {
 		t.Edges = append(t.Edges, sorted[k*len(sorted)/trendRanges])
 	}
-	noise := t.trendNoise(t.noise, spreadPart)
-	std := noise * mechanism.HistogramSensitivity(t.Budget.Relation)
-	out, err := t.run.Once(purposeSpread, []int{trendRanges * trendResiduals},
-		func() (float64, []mechanism.Part, error) {
-			sum, err := t.read(purposeSpread, nil, 1)
-			return 1 / noise, []mechanism.Part{{Sum: sum, Std: std}}, err
-		})
+	out, err := t.releaseIn(purposeSpread, spreadPart, nil, 1)
 	if err != nil {
 		return err
 	}
-	t.run.Report(purposeSpread, 1, 1)
-	for k := range trendRanges {
-		counts := out[0][k*trendResiduals : (k+1)*trendResiduals]
-		trim(counts, clearOf*std*t.run.Wider(purposeSpread))
+	for counts := range slices.Chunk(out.sums, trendResiduals) {
+		trim(counts, clearOf*out.std)
 		total := 0.0
 		for _, x := range counts {
 			total += x
@@ -484,13 +439,13 @@ func (t *trending) releaseSpread() error {
 // trim sets the counts at both ends to 0 up to the first that is at least enough. Noise there would
 // be far residuals. It leaves counts that are all smaller.
 func trim(counts []float64, enough float64) {
-	small := func(x float64) bool { return !(x >= enough) }
-	lo := slices.IndexFunc(counts, func(x float64) bool { return !small(x) })
-	if lo < 0 {
+	if !(slices.Max(counts) >= enough) {
 		return
 	}
-	clear(counts[:lo])
-	for k := len(counts) - 1; small(counts[k]); k-- {
+	for k := 0; counts[k] < enough; k++ {
+		counts[k] = 0
+	}
+	for k := len(counts) - 1; counts[k] < enough; k-- {
 		counts[k] = 0
 	}
 }

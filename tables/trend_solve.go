@@ -10,9 +10,9 @@ import (
 
 // An observed release is a sum of scores in each cell of some tables.
 type observed struct {
-	from     int // the first cell
-	sums     []float64
-	variance []float64 // of the noise
+	from int // the first cell
+	sums []float64
+	std  float64 // of the noise
 }
 
 // A prior is a normal distribution of the weights of one table: its inverse covariance is matrix
@@ -78,7 +78,7 @@ func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float
 	for _, o := range list {
 		scaled, y := mat.NewDense(n, len(o.sums), nil), mat.NewVecDense(len(o.sums), nil)
 		for k, sum := range o.sums {
-			root := 1 / math.Sqrt(o.variance[k]+scoreVariance*g.At(o.from+k, o.from+k))
+			root := 1 / math.Sqrt(o.std*o.std+scoreVariance*g.At(o.from+k, o.from+k))
 			y.SetVec(k, sum*root)
 			for c := range n {
 				scaled.Set(c, k, g.At(c, o.from+k)*root)
