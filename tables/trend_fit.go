@@ -286,12 +286,8 @@ func (t *trending) fitTo(list ...observed) {
 	var priors []prior
 	from := 0
 	for _, table := range t.Tables {
-		a, cells := t.attributes[table[0]], tableCells(t.domain, table)
-		ordered, first := len(table) == 1 && a.Ordered() > 0, 0
-		if a.Missing {
-			first = 1
-		}
-		priors = append(priors, priorOf(from, cells, ordered, first))
+		cells := tableCells(t.domain, table)
+		priors = append(priors, prior{from, cells, priorVariance})
 		from += cells
 	}
 	// The sums of scores alone would fit variances to the differences between the records and the

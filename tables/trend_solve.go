@@ -15,39 +15,18 @@ type observed struct {
 	std  float64 // of the noise
 }
 
-// A prior is a normal distribution of the weights of one table: its inverse covariance is matrix
-// divided by variance.
+// A prior is a normal distribution of the independent weights of one table.
 type prior struct {
-	first    int
-	matrix   *mat.SymDense
-	variance float64
+	first, cells int
+	variance     float64
 }
 
 const (
 	priorVariance = 0.03 // at first
 	leastVariance = 1e-4
-	priorSmooth   = 4   // weight of the differences between neighbouring ranges
 	priorFitted   = 3   // times that the variances are fitted
 	scoreVariance = 0.2 // of residuals, for the difference between the records and the model
 )
-
-// priorOf returns the prior of a table: of independent weights, or of similar weights of
-// neighbouring ranges of a number. The groups before the first are not ordered.
-func priorOf(first, cells int, ordered bool, from int) prior {
-	p := prior{first, mat.NewSymDense(cells, nil), priorVariance}
-	smooth := ordered && cells-from > 2
-	for k := range cells {
-		if p.matrix.SetSym(k, k, 1); smooth && k >= from {
-			p.matrix.SetSym(k, k, 0.25)
-		}
-	}
-	for k := from; smooth && k+1 < cells; k++ {
-		p.matrix.SetSym(k, k, p.matrix.At(k, k)+priorSmooth)
-		p.matrix.SetSym(k+1, k+1, p.matrix.At(k+1, k+1)+priorSmooth)
-		p.matrix.SetSym(k, k+1, -priorSmooth)
-	}
-	return p
-}
 
 // gram returns the expected number of records in each pair of cells of tables, by rows drawn from
 // the model. Each drawn row counts as the given number of records.
@@ -96,11 +75,8 @@ func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float
 		all := mat.NewSymDense(n, nil)
 		all.CopySym(precision)
 		for _, p := range priors {
-			for i := range p.matrix.SymmetricDim() {
-				for j := range i + 1 {
-					a, b := p.first+j, p.first+i
-					all.SetSym(a, b, all.At(a, b)+p.matrix.At(j, i)/p.variance)
-				}
+			for k := p.first; k < p.first+p.cells; k++ {
+				all.SetSym(k, k, all.At(k, k)+1/p.variance)
 			}
 		}
 		var c mat.Cholesky
@@ -129,12 +105,9 @@ func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float
 
 // fit sets the variance to the expected square of the weights.
 func (p *prior) fit(w *mat.VecDense, covariance *mat.SymDense) {
-	n, sum := p.matrix.SymmetricDim(), 0.0
-	for i := range n {
-		for j := range n {
-			a, b := p.first+i, p.first+j
-			sum += p.matrix.At(i, j) * (w.AtVec(a)*w.AtVec(b) + covariance.At(a, b))
-		}
+	sum := 0.0
+	for k := p.first; k < p.first+p.cells; k++ {
+		sum += w.AtVec(k)*w.AtVec(k) + covariance.At(k, k)
 	}
-	p.variance = max(sum/float64(n), leastVariance)
+	p.variance = max(sum/float64(p.cells), leastVariance)
 }
