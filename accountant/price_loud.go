@@ -75,7 +75,7 @@ func (l loud) upper(eps float64) float64 {
 
 // lower returns the largest ε at which δ is at least delta, of some events A.
 func (l loud) lower(delta float64) (best float64) {
-	if !(l.mu > leastAllocated && l.n <= 1<<40) { // otherwise the effect may be smaller
+	if !(l.mu > leastAllocated && float64(l.n) <= 1<<40) { // otherwise the effect may be smaller
 		return 0
 	}
 	for c := max(0, l.mu-4); c < l.mu+14; c += 0.25 {

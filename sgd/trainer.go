@@ -312,8 +312,8 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	}
 	rest := t.allowance.Remaining()
 	if rest%t.cfg.perUse() != 0 && rest != t.rest {
-		return Step{}, param.New("sgd.WithAllowance", rest, "no epoch, and no round of Bands steps, that "+
-			"another trainer began, since records are assigned to steps")
+		return Step{}, param.New("sgd.WithAllowance", rest, "no epoch, and no round of Bands steps, "+
+			"that another trainer began, since records are assigned to steps")
 	}
 	grant, err := t.allowance.Next()
 	if err != nil {

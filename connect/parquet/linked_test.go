@@ -3,6 +3,7 @@ package parquet_test
 import (
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"testing"
@@ -78,7 +79,7 @@ func TestTables(t *testing.T) {
 	again := t.TempDir()
 	err := parquet.WriteTables(func(name string) (io.WriteCloser, error) {
 		return os.Create(filepath.Join(again, name))
-	}, func(yield func(*records.Linked, error) bool) { _ = yield(l, nil) && yield(l, nil) })
+	}, twice(l))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,5 +101,16 @@ func TestTablesWithoutAKey(t *testing.T) {
 		yield(nil, broken)
 	}); !errors.Is(err, broken) {
 		t.Errorf("parts with an error: %v", err)
+	}
+}
+
+// twice yields the same rows as two parts.
+func twice(l *records.Linked) iter.Seq2[*records.Linked, error] {
+	return func(yield func(*records.Linked, error) bool) {
+		for range 2 {
+			if !yield(l, nil) {
+				return
+			}
+		}
 	}
 }
