@@ -43,7 +43,7 @@ func bandMutants() []mutant {
 			"&turns{deal: deal{steps: len(e.Band), times: 1}, fresh: true}",
 			"two participations of a record are less than a band apart"),
 		in("mechanism", "all groups are sampled in each step", "GroupsTakeTurns",
-			"count, q = len(from), q/float64(g.a.turns.steps)", "from = nil",
+			"count, q = len(from), q/float64(g.a.turns.steps)*float64(g.a.turns.times)", "from = nil",
 			"a record is in steps that its band does not cover"),
 		in("mechanism", "a round counts as all steps", "CountRounds",
 			"if begun%t.steps == 0 {\n\t\tif err", "if begun == 0 {\n\t\tif err",
