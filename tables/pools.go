@@ -19,11 +19,14 @@ type pools struct {
 	rng      *rand.Rand
 	pool     [][]uint16
 	coming   chan [][]uint16 // nil if no pool was begun
-	at, size int
+	at, size int             // rows of the pool that were used, and all of them
+	group    func(j int) int // of the last row used
 }
 
 func newPools(d *graphical.Drawer, seed uint64) *pools {
-	return &pools{drawer: d, rng: rand.New(rand.NewPCG(seed, 0x706f6f6c73))}
+	p := &pools{drawer: d, rng: rand.New(rand.NewPCG(seed, 0x706f6f6c73))}
+	p.group = func(j int) int { return int(p.pool[j][p.at-1]) }
+	return p
 }
 
 // next returns the groups of a row, which are valid until the next call.
@@ -35,11 +38,10 @@ func (p *pools) next() (group func(j int) int) {
 		p.pool, p.coming, p.at = <-p.coming, nil, 0
 		p.size = len(p.pool[0])
 	}
-	at := p.at
 	if p.at++; p.at == p.size/2 {
 		p.begin()
 	}
-	return func(j int) int { return int(p.pool[j][at]) }
+	return p.group
 }
 
 // begin draws the next pool.

@@ -24,7 +24,8 @@ type redraw struct {
 	ordered   int
 	order     []int // of the attributes of completer's rows
 	row       []uint16
-	groups    []uint16 // of late attributes
+	groups    []uint16 // of the last row, if it was completed
+	completed func(a int) int
 	completer *graphical.Completer
 }
 
@@ -34,6 +35,7 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 	allowed []float64) *redraw {
 	d := &redraw{trend: t, domain: m.Domain, group: g.Group, ordered: a.Ordered(),
 		groups: make([]uint16, len(m.Domain))}
+	d.completed = func(a int) int { return int(d.groups[a]) }
 	for _, p := range t.Spread {
 		d.intervals = append(d.intervals, network.NewChoice(p))
 	}
@@ -116,7 +118,7 @@ func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (code
 	for k, a := range d.order {
 		d.groups[a] = d.row[k]
 	}
-	return code, func(a int) int { return int(d.groups[a]) }
+	return code, d.completed
 }
 
 // code draws the target's code given a row. A missing number stays missing.
