@@ -90,7 +90,7 @@ func (c Linked) designs() ([]synth.Design, error) {
 			"a system whose models draw columns given others, such as tables.AIM")
 	}
 	of := []synth.Design{c.Of}
-	for i := range c.Tables.Names()[1:] {
+	for i := range c.Tables.All()[1:] {
 		_, known, _ := c.Tables.Seen(i)
 		of = append(of, each.After(known))
 	}
@@ -130,11 +130,11 @@ func (c linking) title(of []string) string {
 }
 
 func (c linking) notes([]synth.Plan) (notes []string) {
-	names := c.tables.Names()
-	for i, name := range names[1:] {
+	all := c.tables.All()
+	for i, t := range all[1:] {
 		s, known, _ := c.tables.Seen(i)
 		notes = append(notes, fmt.Sprintf("table %s: at most %d rows of a row of %s, with %d columns "+
-			"known before a row is drawn", name, s.RowsPerPerson(), names[0], known))
+			"known before a row is drawn", t.Name, s.RowsPerPerson(), all[0].Name, known))
 	}
 	return notes
 }
@@ -177,8 +177,8 @@ func readLinked(saved synth.SavedPlan, of []synth.Plan) (synth.Design, error) {
 		return nil, synth.Malformed(err)
 	}
 	c := linking{tables: j.Tables}
-	if len(of) != len(j.Tables.Names()) {
-		return nil, synth.Malformed(fmt.Errorf("%d plans of %d tables", len(of), len(j.Tables.Names())))
+	if len(of) != len(j.Tables.All()) {
+		return nil, synth.Malformed(fmt.Errorf("%d plans of %d tables", len(of), len(j.Tables.All())))
 	}
 	for i, p := range of {
 		if s := c.reads(i); !p.Schema().Equal(s) || p.Schema().RowsPerPerson() != s.RowsPerPerson() {

@@ -50,8 +50,8 @@ func readGrown(f *synth.File, of []synth.Model, _ synth.Loading) (released, erro
 		return nil, synth.Malformed(err)
 	}
 	c := linking{tables: j.Tables}
-	if len(of) != len(j.Tables.Names()) {
-		return nil, synth.Malformed(fmt.Errorf("%d models of %d tables", len(of), len(j.Tables.Names())))
+	if len(of) != len(j.Tables.All()) {
+		return nil, synth.Malformed(fmt.Errorf("%d models of %d tables", len(of), len(j.Tables.All())))
 	}
 	for i, m := range of {
 		if !m.Schema().Equal(c.reads(i)) {
@@ -75,7 +75,7 @@ const (
 // rootsTogether returns the number of root rows that are drawn together.
 func rootsTogether(t records.Tables) int {
 	rows := 1
-	for i := range t.Names()[1:] {
+	for i := range t.All()[1:] {
 		s, _, _ := t.Seen(i)
 		rows += s.RowsPerPerson()
 	}

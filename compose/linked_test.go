@@ -189,7 +189,7 @@ func TestLinkedTablesKeepTheirRelations(t *testing.T) {
 // contentsOf returns all tables as batches, with the parents of their rows.
 func contentsOf(list []*records.Linked) (out []any) {
 	for _, l := range list {
-		for i := range l.Tables().Names() {
+		for i := range l.Tables().All() {
 			rows, up := l.Table(i)
 			var b device.Batch
 			rows.Range(0, rows.Len(), &b)

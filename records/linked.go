@@ -50,7 +50,7 @@ type Keyed struct {
 }
 
 // Link joins the rows of several tables by their keys; rows holds them in the order of
-// [Tables.Names].
+// [Tables.All].
 //
 // A row is left out if its key, or a parent's, is blank; if an earlier row of the same parent has
 // its key; if no row of the parent's table has the parent's key; and if the parent has more than
@@ -321,7 +321,7 @@ func (l *Linked) Range(lo, hi int, b *device.Batch) { l.parts[0].frame.Range(lo,
 
 // Table returns the rows of a table, with the number of rows in each child table, and the row of
 // the parent's table that each belongs to; parents is nil for the root. Tables are numbered in the
-// order of [Tables.Names].
+// order of [Tables.All].
 func (l *Linked) Table(i int) (rows *Frame, parents []int32) {
 	return l.parts[i].frame, l.parts[i].up
 }

@@ -73,7 +73,8 @@ func (h heap) without(root string) (out heap) {
 
 func (h heap) read(t testing.TB, d records.Tables) *records.Linked {
 	folder := fstest.MapFS{}
-	for i, name := range d.Names() {
+	for i, one := range d.All() {
+		name := one.Name
 		text := heads[i] + "\n"
 		for _, row := range h[i] {
 			text += strings.Join(row, ",") + "\n"

@@ -91,13 +91,13 @@ func (t Tables) Seen(i int) (s Schema, known int, own Schema) {
 	return n.seen.ByPerson(n.most), len(n.seen.table.columns) - len(n.full.table.columns), n.full
 }
 
-// Names returns the names of the tables, a table before its children.
-func (t Tables) Names() (names []string) {
-	names = append(names, t.Name)
+// All returns the table and all tables below it, a table before its children.
+func (t Tables) All() []Tables {
+	list := []Tables{t}
 	for _, c := range t.Children {
-		names = append(names, c.Names()...)
+		list = append(list, c.All()...)
 	}
-	return names
+	return list
 }
 
 // Equal reports whether two descriptions describe the same rows. It ignores the names of keys.

@@ -143,8 +143,12 @@ func (j *draftJob) fromDatabase(ctx context.Context, path string) error {
 		return err
 	}
 	r := draftResult{Schema: j.out, Columns: len(t.Schema.Columns()), Recognised: d.seen}
+	var names []string
+	for _, one := range t.All() {
+		names = append(names, one.Name)
+	}
 	return j.result(r, func() string {
-		return fmt.Sprintf("%s: the tables %s", j.out, strings.Join(t.Names(), ", "))
+		return fmt.Sprintf("%s: the tables %s", j.out, strings.Join(names, ", "))
 	})
 }
 

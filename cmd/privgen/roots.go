@@ -76,7 +76,7 @@ func newRoots(t records.Tables) (*roots, error) {
 	return r, err
 }
 
-// listTables returns a table and those below it, in the order of Tables.Names, and the number of
+// listTables returns a table and those below it, in the order of Tables.All, and the number of
 // the parent of each, -1 for the first.
 func listTables(t records.Tables) (tables []records.Tables, up []int) {
 	var list func(t records.Tables, parent int)

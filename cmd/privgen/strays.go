@@ -128,9 +128,9 @@ func (a *app) warnStrays(path string, d records.Data) {
 		return
 	}
 	if l, several := records.AsLinked(d); several {
-		for i, name := range l.Tables().Names() {
+		for i, t := range l.Tables().All() {
 			rows, _ := l.Table(i)
-			a.warnStrays(filepath.Join(path, name), rows)
+			a.warnStrays(filepath.Join(path, t.Name), rows)
 		}
 		return
 	}

@@ -78,7 +78,8 @@ func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, erro
 	if err != nil || l.strays == 1 {
 		return d, err
 	}
-	for i, name := range t.Names() {
+	for i, one := range t.All() {
+		name := one.Name
 		rows, _ := d.Table(i)
 		if rows.Len() == 0 && d.Len() > 0 {
 			err = errors.Join(err, inputf("%s: no row of %s belongs to a row above it; --strays 1 accepts "+
@@ -115,8 +116,8 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range t.Names() {
-		a.inputs = append(a.inputs, filepath.Join(path, name+".csv"))
+	for _, one := range t.All() {
+		a.inputs = append(a.inputs, filepath.Join(path, one.Name+".csv"))
 	}
 	files := &tableFiles{app: a, folder: path, layout: l}
 	d, err := c.ReadTables(files, t)
@@ -132,14 +133,14 @@ func (a *app) readTables(path string, t records.Tables, l layout) (*records.Link
 
 // holdsParquet reports whether a folder has a Parquet file for one of the tables.
 func holdsParquet(folder string, t records.Tables) bool {
-	return slices.ContainsFunc(t.Names(), func(name string) bool {
-		return exists(filepath.Join(folder, name+".parquet"))
+	return slices.ContainsFunc(t.All(), func(one records.Tables) bool {
+		return exists(filepath.Join(folder, one.Name+".parquet"))
 	})
 }
 
 func (a *app) readParquet(folder string, t records.Tables) (*records.Linked, error) {
-	for _, name := range t.Names() {
-		a.inputs = append(a.inputs, filepath.Join(folder, name+".parquet"))
+	for _, one := range t.All() {
+		a.inputs = append(a.inputs, filepath.Join(folder, one.Name+".parquet"))
 	}
 	d, err := parquet.ReadTables(folder, t)
 	if err != nil {

@@ -25,7 +25,7 @@ func ReadTables(folder string, t records.Tables, limits ...records.Limits) (*rec
 		return nil, err
 	}
 	var all []records.Keyed
-	for _, own := range listed(t) {
+	for _, own := range t.All() {
 		var k records.Keyed
 		var err error
 		if own.Schema.Kind() != 0 {
@@ -40,15 +40,6 @@ func ReadTables(folder string, t records.Tables, limits ...records.Limits) (*rec
 		all[0].Keys = slices.Clone(all[1].Parents[0])
 	}
 	return records.Link(t, all...)
-}
-
-// listed returns the tables, each before its children.
-func listed(t records.Tables) []records.Tables {
-	list := []records.Tables{t}
-	for _, c := range t.Children {
-		list = append(list, listed(c)...)
-	}
-	return list
 }
 
 // readTable reads the rows of one file and their keys.
@@ -135,7 +126,7 @@ func WriteTables(create func(name string) (io.WriteCloser, error),
 		if err != nil {
 			return err
 		}
-		list := listed(l.Tables())
+		list := l.Tables().All()
 		if before == nil {
 			tables, before = l.Tables(), make([]int, len(list))
 			for i, t := range list {

@@ -25,7 +25,7 @@ func ReadTables(ctx context.Context, db Querier, t records.Tables) (*records.Lin
 		return nil, err
 	}
 	var all []records.Keyed
-	for _, own := range listed(t) {
+	for _, own := range t.All() {
 		k, err := readTable(ctx, db, own)
 		if err != nil {
 			return nil, err
@@ -36,15 +36,6 @@ func ReadTables(ctx context.Context, db Querier, t records.Tables) (*records.Lin
 		all[0].Keys = slices.Clone(all[1].Parents[0])
 	}
 	return records.Link(t, all...)
-}
-
-// listed returns the tables, each before its children.
-func listed(t records.Tables) []records.Tables {
-	list := []records.Tables{t}
-	for _, c := range t.Children {
-		list = append(list, listed(c)...)
-	}
-	return list
 }
 
 // readTable reads the rows of one table.
@@ -196,9 +187,9 @@ func InsertTables(ctx context.Context, db *sql.DB, p Placeholder,
 			return err
 		}
 		if before == nil {
-			before = make([]int, len(l.Tables().Names()))
+			before = make([]int, len(l.Tables().All()))
 		}
-		for i, t := range listed(l.Tables()) {
+		for i, t := range l.Tables().All() {
 			if t.Schema.Kind() == 0 {
 				continue
 			}

@@ -57,7 +57,7 @@ func study(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	for i := range listed(own.tables) {
+	for i := range own.tables.All() {
 		rows, _ := real.Table(i)
 		fmt.Printf("table %d: %d rows\n", i, rows.Len())
 	}

@@ -34,7 +34,7 @@ type joins struct {
 
 func newJoins(real *records.Linked) (*joins, error) {
 	j := &joins{real: real}
-	for i := 1; i < len(listed(real.Tables())); i++ {
+	for i := 1; i < len(real.Tables().All()); i++ {
 		f, err := joinedRows(i, []*records.Linked{real})
 		if err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func rootsOf(l *records.Linked, i int) []int32 {
 // joinedRows joins the rows of table i with those above them. Columns are named "table.column".
 func joinedRows(i int, parts []*records.Linked) (*records.Frame, error) {
 	t := parts[0].Tables()
-	all, path := listed(t), above(t, i)
+	all, path := t.All(), above(t, i)
 	var columns []records.Column
 	for _, at := range path {
 		for _, c := range all[at].Schema.Columns() {

@@ -179,7 +179,7 @@ type builder struct {
 }
 
 func newBuilder(t records.Tables) *builder {
-	b := &builder{tables: t, of: listed(t)}
+	b := &builder{tables: t, of: t.All()}
 	for _, own := range b.of {
 		var rows *records.FrameBuilder
 		if own.Schema.Kind() != 0 {
@@ -189,15 +189,6 @@ func newBuilder(t records.Tables) *builder {
 		b.keyed = append(b.keyed, records.Keyed{Parents: make([][]string, len(own.Parents))})
 	}
 	return b
-}
-
-// listed returns the tables, each before its children.
-func listed(t records.Tables) []records.Tables {
-	list := []records.Tables{t}
-	for _, c := range t.Children {
-		list = append(list, listed(c)...)
-	}
-	return list
 }
 
 // add adds a row of table i with the keys of the rows above it, and its own if it has one.

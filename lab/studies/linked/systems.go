@@ -156,7 +156,7 @@ func unjoined(t records.Tables, drawn records.Data) (*records.Linked, error) {
 // or on each other. Only the numbers of rows are known to the parents. Each of n tables has ε/√n.
 func independent(ctx context.Context, real *records.Linked, b accountant.Budget,
 	c tables.Common) (iter.Seq2[*records.Linked, error], error) {
-	n := len(real.Tables().Names())
+	n := len(real.Tables().All())
 	b.Epsilon /= math.Sqrt(float64(n))
 	var of []*synth.Generator
 	for i := range n {
