@@ -12,18 +12,14 @@ import (
 	"github.com/seed7ba64551/privgen/privacytest"
 )
 
-// TestExponentialMechanismChooses: each frequency is within 6.2 standard deviations of its
-// expectation. Each comparison fails by chance with probability 6e-10.
-func TestExponentialMechanismChooses(t *testing.T) {
-	const n, epsilon = 40000, 0.8
-	utilities := []int64{3, -math.MaxInt64, 5, 4}
-	event := accountant.ExponentialMechanism{Epsilon: epsilon}
+// choices counts how often each of four candidates is chosen in n draws.
+func choices(t *testing.T, event accountant.Event, utilities []int64, n int) (counts [4]float64) {
+	t.Helper()
 	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
 	allowance, err := mechanism.Begin(context.Background(), l).Reserve("choice", event, n)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var counts [4]float64
 	for range n {
 		grant, err := allowance.Next()
 		if err != nil {
@@ -35,6 +31,15 @@ func TestExponentialMechanismChooses(t *testing.T) {
 		}
 		counts[i]++
 	}
+	return counts
+}
+
+// TestExponentialMechanismChooses: each frequency is within 6.2 standard deviations of its
+// expectation. Each comparison fails by chance with probability 6e-10.
+func TestExponentialMechanismChooses(t *testing.T) {
+	const n, epsilon = 40000, 0.8
+	utilities := []int64{3, -math.MaxInt64, 5, 4}
+	counts := choices(t, accountant.ExponentialMechanism{Epsilon: epsilon}, utilities, n)
 	deviation := func(scale float64) float64 {
 		var p [4]float64
 		total, worst := 0.0, 0.0
@@ -169,23 +174,7 @@ func TestPermuteAndFlipChooses(t *testing.T) {
 	const n, epsilon = 40000, 0.8
 	utilities := []int64{3, -math.MaxInt64, 5, 4}
 	event := accountant.ExponentialMechanism{Epsilon: epsilon, Permute: true}
-	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
-	allowance, err := mechanism.Begin(context.Background(), l).Reserve("choice", event, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var counts [4]float64
-	for range n {
-		grant, err := allowance.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		i, err := grant.Exponential(utilities)
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts[i]++
-	}
+	counts := choices(t, event, utilities, n)
 	var accept, p, other [4]float64
 	total := 0.0
 	for i, u := range utilities {
