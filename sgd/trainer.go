@@ -352,7 +352,8 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.be.Workers(),
 		Share: t.share}
 	if t.exact != nil {
-		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
+		host := t.exact.host
+		sum.Units, sum.Carry, sum.Unit = host.Units, host.Carry, float64(host.Unit)
 	} else {
 		if t.sum.Flat.Mem != nil {
 			t.be.Download(t.hostSum, t.sum.Flat)
