@@ -14,16 +14,13 @@ const tile = 32
 
 // BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up. It computes the cheaper of two
 // expressions: the product itself, in tiles that are squared and not stored, or Σ (AAᵀ ∘ DDᵀ).
-// Neither computation uses cuBLAS, so the bound does not depend on the mathematics mode of cuBLAS.
 //
 // Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient
 // Computations in Convolutional Neural Networks", 2019.
 func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 	for _, m := range [2]device.Matrix{a, d} {
 		g.want("BlockProductNorms", m)
-		if block < 0 || block*len(dst) != m.Rows {
-			panic(fmt.Sprintf("cuda: BlockProductNorms: an operand without %d rows for each block", block))
-		}
+		wantBlocks("BlockProductNorms", block, len(dst), m)
 	}
 	if block == 0 || a.Empty() || d.Empty() {
 		clear(dst)
@@ -38,6 +35,12 @@ func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 		n.products()
 	}
 	fetch(dst, g.room(normsRoom, 8*len(dst)))
+}
+
+func wantBlocks(what string, block, records int, m device.Matrix) {
+	if block < 0 || block*records != m.Rows {
+		panic(fmt.Sprintf("cuda: %s: an operand without %d rows for each block", what, block))
+	}
 }
 
 type blockNorms struct {

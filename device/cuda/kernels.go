@@ -37,16 +37,24 @@ const (
 	finishScalesKernel
 	finishSlopesKernel
 	finishSumsKernel
+	fixedLargeKernel
+	fixedListsKernel
+	fixedRowsKernel
+	fixedSmallKernel
 	gradientKernel
 	im2colKernel
 	multiplyKernel
 	normalizeGradientKernel
 	normalizeKernel
+	productLargeKernel
+	productSmallKernel
 	rowDotsKernel
 	scaleAllKernel
+	scaleOddKernel
 	scaleRowsKernel
 	softmaxKernel
 	subtractKernel
+	thinProductKernel
 	upSampleKernel
 	upSampleGradientKernel
 	kernelCount
@@ -73,18 +81,26 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 	finishScalesKernel:      {"columns", "finish_scales"},
 	finishSlopesKernel:      {"columns", "finish_slopes"},
 	finishSumsKernel:        {"columns", "finish_sums"},
+	fixedLargeKernel:        {"products", "fixed_large"},
+	fixedListsKernel:        {"products", "fixed_lists"},
+	fixedRowsKernel:         {"products", "fixed_rows"},
+	fixedSmallKernel:        {"products", "fixed_small"},
 	gradientKernel:          {"elementwise", "gradient"},
 	im2colKernel:            {"images", "im2col"},
 	multiplyKernel:          {"elementwise", "multiply"},
 	normalizeGradientKernel: {"columns", "normalize_gradient"},
 	normalizeKernel:         {"columns", "normalize"},
+	productLargeKernel:      {"products", "product_large"},
+	productSmallKernel:      {"products", "product_small"},
 	rowDotsKernel:           {"rows", "row_dots"},
 	scaleAllKernel:          {"elementwise", "scale_all"},
+	scaleOddKernel:          {"products", "scale_odd"},
 	scaleRowsKernel:         {"elementwise", "scale_rows"},
 	softmaxKernel:           {"rows", "softmax"},
 	subtractKernel:          {"elementwise", "subtract"},
-	upSampleKernel:          {"images", "up_sample"},
+	thinProductKernel:       {"products", "thin_product"},
 	upSampleGradientKernel:  {"images", "up_sample_gradient"},
+	upSampleKernel:          {"images", "up_sample"},
 }
 
 type kernels [kernelCount]cu.Function

@@ -1,4 +1,4 @@
-// A device simulated by the host: the part of CUDA's driver and of cuBLAS that package cuda uses.
+// A device simulated by the host: the part of CUDA's driver that package cuda uses.
 // Kernels are the package's own sources, compiled as C++. The simulation is stricter than a real
 // driver: new memory is filled with NaN, copies must stay inside one allocation, and every call
 // must have a context.
@@ -38,6 +38,9 @@ namespace features_file {
 }
 namespace images_file {
 #include "../../kernels/images.cu"
+}
+namespace products_file {
+#include "../../kernels/products.cu"
 }
 namespace rows_file {
 #include "../../kernels/rows.cu"
@@ -93,6 +96,9 @@ const kernel kernels[] = {
 	K(columns, normalize, false), K(columns, normalize_gradient, false), K(rows, row_dots, true),
 	K(elementwise, scale_all, false), K(elementwise, scale_rows, false), K(rows, softmax, true),
 	K(elementwise, subtract, false), K(images, up_sample, false), K(images, up_sample_gradient, false),
+	K(products, fixed_large, true), K(products, fixed_lists, false), K(products, fixed_rows, false),
+	K(products, fixed_small, true), K(products, product_large, true), K(products, product_small, true),
+	K(products, scale_odd, false), K(products, thin_product, true),
 };
 
 // If a kernel has barriers, the threads of a block are coroutines that take turns in order.
@@ -170,7 +176,7 @@ bool inside(uint64_t at, size_t bytes) {
 struct module { std::string ptx; };
 
 thread_local void *context;
-int the_context, the_handle;
+int the_context;
 int retained; // number of times that the context was retained
 
 } // namespace
@@ -310,45 +316,5 @@ API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
 			fake_at.row = row;
 			run_block(threads);
 		}
-	return success;
-}
-
-// --- cuBLAS
-
-API cublasCreate_v2(void **handle) {
-	LOCKED();
-	*handle = &the_handle;
-	return success;
-}
-
-API cublasDestroy_v2(void *handle) { return handle == &the_handle ? success : 1; }
-
-API cublasSetMathMode(void *handle, int) { return handle == &the_handle ? success : 1; }
-
-// cublasSgemm_v2 multiplies matrices stored by columns.
-API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, const float *alpha, const float *a,
-	int lda,
-	const float *b, int ldb, const float *beta, float *c, int ldc) {
-	LOCKED();
-	if (handle != &the_handle) return 1;
-	if (m < 0 || n < 0 || k < 0 || lda < (transA ? k : m) || ldb < (transB ? n : k) || ldc < m || lda < 1 || ldb < 1 ||
-		ldc < 1) return 7;
-	std::vector<float> turned;
-	if (transA) { // transpose A, so that the inner loop has unit stride
-		turned.resize((size_t)m * k);
-		for (int l = 0; l < k; l++)
-			for (int i = 0; i < m; i++) turned[(size_t)l * m + i] = a[(size_t)i * lda + l];
-		a = turned.data();
-		lda = m;
-	}
-	for (int j = 0; j < n; j++) {
-		float *to = c + (size_t)j * ldc;
-		for (int i = 0; i < m; i++) to[i] = *beta == 0 ? 0 : *beta * to[i];
-		for (int l = 0; l < k; l++) {
-			float factor = *alpha * (transB ? b[(size_t)l * ldb + j] : b[(size_t)j * ldb + l]);
-			const float *from = a + (size_t)l * lda;
-			for (int i = 0; i < m; i++) to[i] = fma32(factor, from[i], to[i]);
-		}
-	}
 	return success;
 }
