@@ -92,7 +92,8 @@ func (n blockNorms) shares(kernel, rows, cols int) int {
 }
 
 func (n blockNorms) finish(kernel, count int) *call {
-	a, d := n.g.dots(sizesRoom, n.a, n.a), n.g.dots(otherSizesRoom, n.d, n.d)
+	a := n.g.dots(n.g.room(sizesRoom, 8*n.a.Rows), n.a, n.a)
+	d := n.g.dots(n.g.room(otherSizesRoom, 8*n.d.Rows), n.d, n.d)
 	parts, norms := n.g.room(partsRoom, 0), n.g.room(normsRoom, 8*n.records)
 	return n.g.kernel(kernel).pointer(norms).pointer(parts).int(count).pointer(a).pointer(d).int(
 		n.block).int(n.records)

@@ -23,7 +23,9 @@ type gpu struct {
 	kernels kernels
 	call    call
 	rooms   [roomCount]room
-	packed  []uint32 // buffers for sparse lists that are copied to the device
+	packed  []uint32  // buffers for sparse lists that are copied to the device
+	sent    []float32 // the weights that are in sentTo, on the device
+	sentTo  cu.DevicePtr
 }
 
 func open(s settings) (device.Backend, error) {

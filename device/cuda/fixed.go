@@ -67,7 +67,10 @@ func (g *gpu) addTiles(what string, w []float32, length int, a, d device.Matrix,
 	if a.Rows == 0 || a.Cols == 0 || d.Cols == 0 || length == 0 {
 		return
 	}
-	t := tilesOf(a.Cols, d.Cols, fixedSmallKernel, fixedLargeKernel)
+	t := tilesOf(a.Cols, d.Cols, 64, fixedLargeKernel)
+	if min(a.Cols, d.Cols) <= 32 {
+		t = tilesOf(a.Cols, d.Cols, 32, fixedSmallKernel)
+	}
 	groups := (a.Rows + length - 1) / length
 	each := (groups + maxSplits - 1) / maxSplits
 	each = max(each, groups*t.count/busy, 1)
@@ -107,7 +110,7 @@ func (g *gpu) AddFixedSparse(s *device.Sparse, d device.Matrix, sum device.Fixed
 	g.begin()
 	defer g.end()
 	g.listColumns(s)
-	at := g.room(weightsRoom, 4*len(g.packed))
+	at := g.room(listsRoom, 4*len(g.packed))
 	send(at, g.packed)
 	lists := at + cu.DevicePtr(4*(s.Cols+1))
 	g.kernel(fixedListsKernel).pointer(units).float(origin).pointer(at).pointer(lists).matrix(d).

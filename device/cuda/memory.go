@@ -140,7 +140,8 @@ func rounded(size int64) int64 {
 type room struct{ block *block }
 
 const (
-	weightsRoom = iota // row weights, or sparse lists
+	weightsRoom = iota // row weights
+	listsRoom          // sparse lists
 	packRoom           // a matrix without gaps between rows
 	normsRoom          // results that are copied to the host
 	sizesRoom          // squared norms of rows

@@ -42,7 +42,10 @@ func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta 
 		g.kernel(thinProductKernel).matrix(c).float(alpha).float(beta).matrix(a).row(b).int(y.term).
 			int(y.index).int(m).int(n).int(k).each(8 * m * n)
 	default:
-		t := tilesOf(m, n, productSmallKernel, productLargeKernel)
+		t := tilesOf(m, n, 64, productLargeKernel)
+		if t.count < busy {
+			t = tilesOf(m, n, 32, productSmallKernel)
+		}
 		g.kernel(t.kernel).matrix(c).float(alpha).float(beta).row(a).int(x.term).int(x.index).
 			row(b).int(y.term).int(y.index).int(m).int(n).int(k).int(t.across).launch(t.count, 1, 64)
 	}
@@ -64,16 +67,10 @@ type tiles struct{ kernel, across, count int }
 // busy is a number of blocks of 64 threads that keeps a large device busy.
 const busy = 264
 
-// tilesOf chooses large tiles if there are enough of them.
-func tilesOf(rows, cols, small, large int) tiles {
-	of := func(kernel, side int) tiles {
-		across := (cols + side - 1) / side
-		return tiles{kernel, across, (rows + side - 1) / side * across}
-	}
-	if t := of(large, 64); t.count >= busy {
-		return t
-	}
-	return of(small, 32)
+// tilesOf divides a matrix into tiles of the given side.
+func tilesOf(rows, cols, side, kernel int) tiles {
+	across := (cols + side - 1) / side
+	return tiles{kernel, across, (rows + side - 1) / side * across}
 }
 
 // scale multiplies m by β. The caller must have called begin.
@@ -124,7 +121,7 @@ func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 		g.scale(c, beta)
 		return
 	}
-	at := g.room(weightsRoom, 4*len(g.packed))
+	at := g.room(listsRoom, 4*len(g.packed))
 	send(at, g.packed)
 	lists := at + cu.DevicePtr(4*(c.Rows+1))
 	g.kernel(addRowsKernel).matrix(c).float(beta).pointer(at).pointer(lists).matrix(src).size(c).each(

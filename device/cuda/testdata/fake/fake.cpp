@@ -6,7 +6,8 @@
 // FAKE_CUDA_DEVICES is the number of devices (default 1). FAKE_CUDA_BYTES is the size of their
 // memory (default: no limit). With FAKE_CUDA_BACKWARDS=1, blocks and the threads of a block run
 // from the last to the first. A kernel that lacks a barrier gives wrong results in one of the two
-// orders.
+// orders. FAKE_CUDA_TRACE names a file to which every launch, with its arguments as whole numbers, and
+// every copy is written. Kernels do not run then, and numbers mean nothing.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -59,6 +60,8 @@ enum { success = 0, invalid_value = 1, out_of_memory = 2, no_device = 100, inval
 
 std::mutex lock;
 
+FILE *const trace = getenv("FAKE_CUDA_TRACE") ? fopen(getenv("FAKE_CUDA_TRACE"), "w") : nullptr;
+
 int setting(const char *name, long otherwise) {
 	const char *value = getenv(name);
 	return value ? atol(value) : otherwise;
@@ -76,14 +79,24 @@ template <auto kernel> void enter(void **arguments) {
 	unpack(kernel, arguments, std::make_index_sequence<count(kernel)>());
 }
 
+template <class... A, size_t... I> void write(void (*)(A...), void **arguments, std::index_sequence<I...>) {
+	(fprintf(trace, " %ld", sizeof(A) == 8 ? *(long *)arguments[I] : (long)*(int *)arguments[I]), ...);
+}
+
+template <auto kernel> void record(void **arguments) {
+	write(kernel, arguments, std::make_index_sequence<count(kernel)>());
+}
+
 struct kernel {
 	const char *name;
 	void (*enter)(void **);
+	void (*record)(void **);
 	bool barriers; // threads wait for each other
 	size_t arguments;
 };
 
-#define K(file, name, barriers) {#name, enter<file##_file::name>, barriers, count(file##_file::name)}
+#define K(file, name, barriers) \
+	{#name, enter<file##_file::name>, record<file##_file::name>, barriers, count(file##_file::name)}
 
 const kernel kernels[] = {
 	K(adam, adam, false), K(sparse, add_rows, false), K(elementwise, apply, false), K(elementwise, axpy, false),
@@ -237,7 +250,7 @@ API cuMemAlloc_v2(uint64_t *at, size_t bytes) {
 	long limit = setting("FAKE_CUDA_BYTES", 0);
 	if (limit && allocated + bytes > (size_t)limit) return out_of_memory;
 	void *p = malloc(bytes);
-	memset(p, 0xff, bytes);
+	memset(p, trace ? 0 : 0xff, bytes);
 	allocations[(uintptr_t)p] = bytes;
 	allocated += bytes;
 	*at = (uintptr_t)p;
@@ -257,6 +270,7 @@ API cuMemFree_v2(uint64_t at) {
 API cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
 	LOCKED();
 	if (!inside(to, bytes)) return illegal_address;
+	if (trace) fprintf(trace, "up %zu\n", bytes);
 	memcpy((void *)to, from, bytes);
 	return success;
 }
@@ -265,6 +279,13 @@ API cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
 	LOCKED();
 	if (!inside(from, bytes)) return illegal_address;
 	memcpy(to, (void *)from, bytes);
+	if (trace) {
+		static double other = 0;
+		other++; // what comes back is never the same twice
+		for (size_t i = 0; i < bytes / 8; i++) ((double *)to)[i] = other;
+		fprintf(trace, "down %zu\n", bytes);
+		fflush(trace);
+	}
 	return success;
 }
 
@@ -308,6 +329,12 @@ API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
 		tz != 1) return invalid_value;
 	playing = (const kernel *)function;
 	playing_arguments = arguments;
+	if (trace) {
+		fprintf(trace, "%s %u %u %u", playing->name, x, y, threads);
+		playing->record(arguments);
+		fprintf(trace, "\n");
+		return success;
+	}
 	fake_at.threads = threads;
 	fake_at.blocks = x;
 	for (unsigned row = 0; row < y; row++)
