@@ -135,7 +135,8 @@ type FixedSummer interface {
 }
 
 // Promises states properties of a backend's results, beyond their accuracy, that privacy guarantees
-// depend on.
+// depend on. A backend that hands products to a library cannot make them if the library chooses the
+// order of a sum by the number of rows or by how operands lie in memory.
 type Promises struct {
 	// RowsAlone concerns every method whose result has a row for each row of an operand. It states
 	// that the bits of row i of the result do not depend on the contents of the other rows, on their
