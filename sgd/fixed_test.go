@@ -224,6 +224,23 @@ func TestSumsOnADeviceOfItsOwn(t *testing.T) {
 	}
 }
 
+// unpromised is a device with sums in fixed point that does not promise to compute each record
+// alone.
+type unpromised struct{ device.FixedSummer }
+
+func (unpromised) Promises() device.Promises { return device.Promises{SameBits: true} }
+
+// TestSumsOfABackendWithoutPromises: sums in fixed point are exact only if the gradient of a record
+// depends on no other. A device that does not promise this has the noise class real.
+func TestSumsOfABackendWithoutPromises(t *testing.T) {
+	be := unpromised{devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)}
+	s := observe(t, with(nil, 1, 1), accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, -1),
+		sgd.WithBackend(be))
+	if !s.releases[0].Inexact {
+		t.Error("the sum is in fixed point, want float32")
+	}
+}
+
 // TestRecordsAreClippedOnADeviceWithoutFixedSums: on a device with separate memory that has no sums
 // in fixed point, the sum is computed in float32. A record moves it by at most the clip norm, up to
 // rounding, under every policy.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/models"
 )
 
@@ -28,6 +29,27 @@ func TestRoomCountsTheBatchThatIsAdded(t *testing.T) {
 					held, all, most, (added+1)*batch)
 			}
 		}
+	}
+}
+
+// TestRoomCountsTheBatchOfADevice: the same holds if a device has the whole numbers.
+func TestRoomCountsTheBatchOfADevice(t *testing.T) {
+	be := devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)
+	shape := device.Shape{Rows: 1, Cols: 2}
+	f := &fixedSum{most: 10, size: 2, sum: device.NewFixed(be, shape),
+		host: device.NewFixed(device.CPU(), shape)}
+	f.sum.Unit, f.host.Unit, f.sum.Chain = 1, 1, 1
+	ones := be.New(4, 2)
+	be.Fill(ones, 1)
+	for added := range 8 {
+		f.room(4)
+		be.AddFixedRows([]float32{3, 3, 3, 3}, ones, f.sum.Block(0)) // each record adds 3
+		if want := added / 2 * 24; want > 0 && f.carry[1] != float64(want) {
+			t.Fatalf("%d batches: %v was carried over, want %d", added+1, f.carry[1], want)
+		}
+	}
+	if f.collect(); f.host.Units[1] != 24 {
+		t.Errorf("the units hold %d, want 24", f.host.Units[1])
 	}
 }
 
