@@ -32,7 +32,7 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 			return err
 		}
 	}
-	if t.exact != nil {
+	if t.stayed = t.stays(); t.exact != nil && !t.stayed {
 		t.exact.collect()
 	}
 	if t.finish != nil {

@@ -19,6 +19,7 @@ var compiled embed.FS
 // These constants number the kernels.
 const (
 	adamKernel = iota
+	adamOfSumKernel
 	addRowsKernel
 	applyKernel
 	axpyKernel
@@ -30,6 +31,7 @@ const (
 	columnSpreadsKernel
 	columnSumsKernel
 	cosSinKernel
+	drawNoiseKernel
 	fillKernel
 	finishGramsKernel
 	finishMeansKernel
@@ -46,6 +48,7 @@ const (
 	multiplyKernel
 	normalizeGradientKernel
 	normalizeKernel
+	noisySumKernel
 	productLargeKernel
 	productSmallKernel
 	rowDotsKernel
@@ -63,6 +66,7 @@ const (
 // kernelNames holds the file and the name of each kernel.
 var kernelNames = [kernelCount]struct{ file, name string }{
 	adamKernel:              {"adam", "adam"},
+	adamOfSumKernel:         {"noise", "adam_of_sum"},
 	addRowsKernel:           {"sparse", "add_rows"},
 	applyKernel:             {"elementwise", "apply"},
 	axpyKernel:              {"elementwise", "axpy"},
@@ -74,6 +78,7 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 	columnSpreadsKernel:     {"columns", "column_spreads"},
 	columnSumsKernel:        {"columns", "column_sums"},
 	cosSinKernel:            {"features", "cos_sin"},
+	drawNoiseKernel:         {"noise", "draw_noise"},
 	fillKernel:              {"elementwise", "fill"},
 	finishGramsKernel:       {"blocks", "finish_grams"},
 	finishMeansKernel:       {"columns", "finish_means"},
@@ -92,6 +97,7 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 	normalizeKernel:         {"columns", "normalize"},
 	productLargeKernel:      {"products", "product_large"},
 	productSmallKernel:      {"products", "product_small"},
+	noisySumKernel:          {"noise", "noisy_sum"},
 	rowDotsKernel:           {"rows", "row_dots"},
 	scaleAllKernel:          {"elementwise", "scale_all"},
 	scaleOddKernel:          {"products", "scale_odd"},

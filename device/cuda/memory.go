@@ -149,6 +149,7 @@ const (
 	partsRoom // parts of sums
 	otherPartsRoom
 	meansRoom
+	noiseRoom // keys, counters and tables
 	roomCount
 )
 

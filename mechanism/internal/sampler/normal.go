@@ -105,6 +105,14 @@ func NewNormal(std float64) (*Normal, error) {
 	return l, nil
 }
 
+// Describe describes the sampler to a device.
+func (l *Normal) Describe(c *entropy.Chunks) {
+	c.Half, c.Mask, c.Edge, c.Shift, c.Std = l.half, l.mask, l.edge, uint64(l.shift), l.std
+	for i, s := range &l.layers {
+		c.Layers = append(c.Layers, s.width, layerInner[i], layerWidth[i], layerFloor[i], layerHeight[i])
+	}
+}
+
 // split returns the layer (9 bits) and the position (54 bits) of a word. The remaining bit is the
 // sign.
 func split(word uint64) (layer, position uint64) {

@@ -40,6 +40,9 @@ namespace features_file {
 namespace images_file {
 #include "../../kernels/images.cu"
 }
+namespace noise_file {
+#include "../../kernels/noise.cu"
+}
 namespace products_file {
 #include "../../kernels/products.cu"
 }
@@ -109,6 +112,7 @@ const kernel kernels[] = {
 	K(columns, normalize, false), K(columns, normalize_gradient, false), K(rows, row_dots, true),
 	K(elementwise, scale_all, false), K(elementwise, scale_rows, false), K(rows, softmax, true),
 	K(elementwise, subtract, false), K(images, up_sample, false), K(images, up_sample_gradient, false),
+	K(noise, adam_of_sum, false), K(noise, draw_noise, true), K(noise, noisy_sum, false),
 	K(products, fixed_large, true), K(products, fixed_lists, false), K(products, fixed_rows, false),
 	K(products, fixed_small, true), K(products, product_large, true), K(products, product_small, true),
 	K(products, scale_odd, false), K(products, thin_product, true),
