@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
@@ -25,7 +26,7 @@ type undecided struct {
 
 func (d *undecided) Units(dst []int32) { copy(dst, d.units) }
 
-func (d *undecided) Draw(c *entropy.Chunks) []int32 {
+func (d *undecided) Draw(c *chunked.Chunks) []int32 {
 	status := make([]int32, (c.Dim+c.Size-1)/c.Size)
 	for i := range status {
 		if status[i] = -1; i%d.skip != 0 {
@@ -36,7 +37,7 @@ func (d *undecided) Draw(c *entropy.Chunks) []int32 {
 }
 
 // draw reads chunk i's words from the stream that the key and the counters describe.
-func (d *undecided) draw(c *entropy.Chunks, i int, buffers *int32) {
+func (d *undecided) draw(c *chunked.Chunks, i int, buffers *int32) {
 	block, err := aes.NewCipher(c.Schedule[:32]) // the first two round keys are the key
 	if err != nil {
 		d.t.Fatal(err)
@@ -112,8 +113,8 @@ func deviceGrants(t *testing.T, e accountant.Event) (func() *Grant, *doubling) {
 	}, tap
 }
 
-// TestNoiseOnADevice: a sum on a device gets the noise that it would get on the host, in every step,
-// whatever chunks the device leaves to the host. A tap sees the release and may change it.
+// TestNoiseOnADevice: a sum on a device gets the noise that it would get on the host, in every
+// step, whatever chunks the device leaves to the host. A tap sees the release and may change it.
 func TestNoiseOnADevice(t *testing.T) {
 	if !entropy.OnDevices() {
 		t.Skip("this machine cannot hand a key to a device")

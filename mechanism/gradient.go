@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
@@ -17,7 +18,7 @@ type Gradient struct {
 	Unit  float64   // with Units or Device: a power of two
 	// Device holds the sum in fixed point instead of Units, and makes the noise where it is. Dim is
 	// then its length. The noisy sum stays there, and sink is not called.
-	Device          entropy.Device
+	Device          chunked.Device
 	Dim             int
 	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
 	NoiseMultiplier float64 // noise standard deviation of this release ÷ Sensitivity
@@ -67,8 +68,8 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if err := spec.check(); err != nil {
 		return g.a.refuse("%v", err)
 	}
-	if spec.Device != nil && (g.a.band != nil || !entropy.OnDevices()) {
-		return g.a.refuse("a gradient on a device: its noise cannot be made there")
+	if spec.Device != nil && g.a.band != nil {
+		return g.a.refuse("a gradient on a device: correlated noise is made on the host")
 	}
 	grid, fine, std := g.a.gridOf(spec)
 	if !isPowerOfTwo(fine) {

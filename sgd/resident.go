@@ -2,7 +2,7 @@ package sgd
 
 import (
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
 
@@ -17,7 +17,7 @@ type resident struct {
 
 // noisySum is a sum in the memory of a device that gets its noise there, and then moves parameters.
 type noisySum interface {
-	entropy.Device
+	chunked.Device
 	Adam(p, m, v, average device.Matrix, lo, hi int, scale float64, mix float32, a device.AdamStep)
 }
 
@@ -26,7 +26,7 @@ func newResident(t *Trainer) *resident {
 	be, ok := t.be.(interface {
 		NoisySum(units device.Memory, n int) any
 	})
-	if !ok || t.exact == nil || t.exact.sum.Mem == nil || t.opt.own != nil || !entropy.OnDevices() ||
+	if !ok || t.exact == nil || t.exact.sum.Mem == nil || t.opt.own != nil ||
 		t.opt.state.cfg.Rule != adam || t.cfg.Bands > 1 {
 		return nil
 	}

@@ -7,11 +7,11 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/device"
-	"github.com/seed7ba64551/privgen/internal/entropy"
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"gorgonia.org/cu"
 )
 
-// NoisySum returns an entropy.Device for a sum of n elements in whole units.
+// NoisySum returns an chunked.Device for a sum of n elements in whole units.
 func (g *gpu) NoisySum(units device.Memory, n int) any {
 	of := device.Matrix{Rows: 1, Cols: n, Stride: n, Mem: units}
 	g.want("NoisySum", of)
@@ -37,7 +37,7 @@ func (s *noisySum) Units(dst []int32) {
 
 // Draw draws noise. The kernel decides as the CPU does, or not at all. The key does not stay in the
 // memory of the device.
-func (s *noisySum) Draw(c *entropy.Chunks) []int32 {
+func (s *noisySum) Draw(c *chunked.Chunks) []int32 {
 	g := s.g
 	status := make([]int32, len(c.Counters)/2)
 	s.words = append(append(s.words[:0], c.Counters...), c.Layers...)

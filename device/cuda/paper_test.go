@@ -31,10 +31,13 @@ var paperCases = []struct {
 }
 
 // An H100 (SXM5), by its data sheet: operations in float32 and bytes of memory and of the bus in
-// each direction, by second. A launch and a wait for a copy are assumed to take this many seconds.
+// each direction, by second. The rest is assumed: the seconds of a launch, of a wait for a copy and
+// of a chunk of noise, which one block of threads draws, and the draws of all chunks by second. A
+// draw reads 112 numbers of AES's tables from shared memory, with three threads at each bank.
 const (
 	paperFlops, paperMemory, paperBus = 67e12, 3.35e12, 64e9
 	paperLaunch, paperWait            = 2.5e-6, 10e-6
+	paperChunk, paperDraws            = 85e-6, 132 * 1.755e9 * 32 / (3 * 112)
 )
 
 // paperCost is the cost of a step.
@@ -64,8 +67,12 @@ func (c *paperCost) add(t *testing.T, line string) {
 	if !ok {
 		t.Fatalf("no costs are stated for kernel %s", words[0])
 	}
+	least := paperLaunch
+	if words[0] == "draw_noise" {
+		least = max(paperChunk, n[14]/paperDraws)
+	}
 	c.launches, c.flops, c.memory = c.launches+1, c.flops+flops, c.memory+memory
-	c.kernels += max(paperLaunch, flops/paperFlops, memory/paperMemory)
+	c.kernels += max(least, flops/paperFlops, memory/paperMemory)
 }
 
 // paperKernel returns the operations of a kernel and the bytes that it moves if every operand is
@@ -87,6 +94,12 @@ func paperKernel(name string, n []float64) (flops, memory float64, ok bool) {
 	case "row_dots":
 		rows, cols := n[5], n[6]
 		return 2 * rows * cols, 4*rows*cols + 8*rows, true
+	case "draw_noise":
+		return 0, 8 * n[10], true
+	case "noisy_sum":
+		return 3 * n[4], 24 * n[4], true
+	case "adam_of_sum":
+		return 10 * n[7], 32 * n[7], true
 	}
 	each, ok := map[string]struct{ rows, bytes int }{
 		"adam": {8, 28}, "apply": {5, 8}, "axpy": {5, 12}, "bias_apply": {4, 8}, "fill": {3, 4},

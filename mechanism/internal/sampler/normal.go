@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
@@ -106,7 +107,7 @@ func NewNormal(std float64) (*Normal, error) {
 }
 
 // Describe describes the sampler to a device.
-func (l *Normal) Describe(c *entropy.Chunks) {
+func (l *Normal) Describe(c *chunked.Chunks) {
 	c.Half, c.Mask, c.Edge, c.Shift, c.Std = l.half, l.mask, l.edge, uint64(l.shift), l.std
 	for i, s := range &l.layers {
 		c.Layers = append(c.Layers, s.width, layerInner[i], layerWidth[i], layerFloor[i], layerHeight[i])
