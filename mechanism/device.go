@@ -8,8 +8,8 @@ import (
 )
 
 // there makes the noise of a sum on the device that holds the sum, and adds it there. It draws from
-// the same streams as run, and the same bits. Chunks with a draw that the device does not decide are
-// drawn here, and so are all chunks if this machine cannot hand over a key.
+// the same streams as run, and the same bits. Chunks with a draw that the device does not decide
+// are drawn here, and so are all chunks if this machine cannot hand over a key.
 func (p *parallel) there(d chunked.Device) {
 	dim := p.spec.dim()
 	count := (dim + chunk - 1) / chunk

@@ -102,7 +102,8 @@ type end struct {
 }
 
 // stepped trains, resumes from a state, and uses the average halfway.
-func stepped(t *testing.T, be device.Backend, cfg sgd.Config, opt sgd.Option, data records.Data) end {
+func stepped(t *testing.T, be device.Backend, cfg sgd.Config, opt sgd.Option,
+	data records.Data) end {
 	t.Helper()
 	net := must(models.VAE{Hidden: []int{12}, Latent: 2}.New(be, models.Visible{Dim: 20}, 1))(t)
 	ctx := context.Context(privacytest.Seeded(t, t.Context(), 4))

@@ -1,5 +1,5 @@
-// Package chunked describes noise that a device makes in chunks, for the packages that draw noise and
-// for those that know devices. Package entropy has the keys.
+// Package chunked describes noise that a device makes in chunks, for the packages that draw noise
+// and for those that know devices. Package entropy has the keys.
 package chunked
 
 // Device makes the noise of one sum in the memory that holds the sum.
