@@ -86,6 +86,7 @@ type doubling struct {
 
 func (doubling) Source() (*entropy.Source, error)     { return entropy.Seeded(5) }
 func (doubling) Spend(string, any, int, error)        {}
+func (doubling) Sample(entropy.Sample)                {}
 func (doubling) Refuse(purpose string, refused error) {}
 func (d *doubling) Release(r *entropy.Release) error {
 	d.of = append(d.of, r)
@@ -169,9 +170,10 @@ func TestDevicesAreRefused(t *testing.T) {
 			func(g *Gradient) { g.NoiseMultiplier = 1 }},
 	} {
 		next, tap := deviceGrants(t, c.event)
-		spec := good
+		spec, g := good, next()
+		g.PoissonSample(1, nil, nil)
 		c.change(&spec)
-		if err := next().ReleaseGradient(spec, nil); !errors.Is(err, ErrNotCovered) || len(tap.of) > 0 {
+		if err := g.ReleaseGradient(spec, nil); !errors.Is(err, ErrNotCovered) || len(tap.of) > 0 {
 			t.Errorf("%s: error %v and %d releases, want ErrNotCovered and none", name, err, len(tap.of))
 		}
 	}

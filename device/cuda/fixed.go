@@ -72,8 +72,7 @@ func (g *gpu) addTiles(what string, w []float32, length int, a, d device.Matrix,
 		t = tilesOf(a.Cols, d.Cols, 32, fixedSmallKernel)
 	}
 	groups := (a.Rows + length - 1) / length
-	each := (groups + maxSplits - 1) / maxSplits
-	each = max(each, groups*t.count/busy, 1)
+	each := min(max((groups+maxSplits-1)/maxSplits, groups*t.count/busy, 1), groups)
 	g.begin()
 	defer g.end()
 	g.kernel(t.kernel).pointer(units).float(origin).matrix(a).matrix(d).pointer(g.weights(w)).
