@@ -57,9 +57,9 @@ func grants(t *testing.T, key uint64) func() *mechanism.Grant {
 // keys, sizes and standard deviations, and in several steps of one stream.
 func TestNoiseHasTheBitsOfTheCPU(t *testing.T) {
 	be, rng := open(t), rand.New(rand.NewPCG(3, 9))
-	keys, draws, all := 60, 0, counted{}
+	keys, steps, draws, all := 60, 3, 0, counted{}
 	if *long {
-		keys = 1_000_000
+		keys, steps = 1_000_000, 1
 	}
 	for key := range keys {
 		dim := 1 + rng.IntN(1<<(1+rng.IntN(15)))
@@ -73,7 +73,7 @@ func TestNoiseHasTheBitsOfTheCPU(t *testing.T) {
 		}).NoisySum(sum.Mem, dim).(chunked.Device)
 		units := device.HostMatrix(1, dim, make([]float32, dim))
 		onDevice := device.Matrix{Rows: 1, Cols: dim, Stride: dim, Mem: sum.Mem}
-		for step := range 3 {
+		for step := range steps {
 			spec := mechanism.Gradient{Unit: 0x1p-16, Units: make([]int32, dim),
 				Sensitivity:     math.Exp2(float64(rng.IntN(12) - 6)),
 				NoiseMultiplier: math.Exp2(24*rng.Float64() - 12), Workers: 1}

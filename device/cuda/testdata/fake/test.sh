@@ -15,5 +15,5 @@ eval "$settings"
 cd "$here/../.."
 go vet -tags cuda .
 go test -tags cuda .
-FAKE_CUDA_BACKWARDS=1 go test -tags cuda -run 'Conformance|Agree' .
+FAKE_CUDA_BACKWARDS=1 go test -tags cuda -run 'Conformance|Agree|Bits|Stay' .
 go test -tags cuda -race .
