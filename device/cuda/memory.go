@@ -216,7 +216,15 @@ func (g *gpu) Download(dst []float32, src device.Matrix) {
 		at = g.room(packRoom, 4*len(dst))
 		g.kernel(applyKernel).int(0).pointer(at).int(src.Cols).matrix(src).size(src).each(len(dst))
 	}
+	g.forget()
 	fetch(dst, at)
+}
+
+// forget clears what the backend keeps of records on the host: their weights and their lists.
+func (g *gpu) forget() {
+	clear(g.sent)
+	clear(g.packed)
+	g.sent, g.sentTo, g.packed = g.sent[:0], 0, g.packed[:0]
 }
 
 // send copies numbers to the device.

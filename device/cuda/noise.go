@@ -5,6 +5,7 @@ package cuda
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/chunked"
@@ -40,7 +41,8 @@ func (s *noisySum) Units(dst []int32) {
 func (s *noisySum) Draw(c *chunked.Chunks) []int32 {
 	g := s.g
 	status := make([]int32, len(c.Counters)/2)
-	s.words = append(append(s.words[:0], c.Counters...), c.Layers...)
+	s.words = slices.Grow(s.words[:0], len(c.Counters)+len(c.Layers)+len(c.Schedule)/8)
+	s.words = append(append(s.words, c.Counters...), c.Layers...)
 	for k := range len(c.Schedule) / 8 {
 		s.words = append(s.words, binary.LittleEndian.Uint64(c.Schedule[8*k:]))
 	}
@@ -55,6 +57,7 @@ func (s *noisySum) Draw(c *chunked.Chunks) []int32 {
 		int(c.Dim).int(c.Size).launch(min(len(status), crowd), 1, 256)
 	check("clearing the key", cu.MemsetD32(keys, 0, int64(len(c.Schedule)/4)))
 	clear(s.words)
+	g.forget()
 	fetch(status, at)
 	return status
 }
