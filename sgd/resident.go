@@ -8,7 +8,7 @@ import (
 
 // resident is what a device with separate memory keeps from step to step, so that neither sums nor
 // parameters cross the bus: the moments of Adam, the average, and the sum with its noise. The host
-// has the same numbers, of an earlier step: see toHost.
+// has the same numbers, of an earlier step: see toHost. The parameters are those of the network.
 type resident struct {
 	sum           noisySum
 	m, v, average device.Matrix
@@ -62,17 +62,18 @@ func (t *Trainer) releaseThere(grant *mechanism.Grant, sum mechanism.Gradient) e
 	r.here = false
 	lo := 0
 	for _, s := range t.divisors() {
-		r.sum.Adam(t.params.Flat, r.m, r.v, r.average, lo, s.end, s.scale, t.mix,
-			t.opt.state.adamStep())
-		lo = s.end
+		if s.end > lo { // a segment may be empty
+			r.sum.Adam(t.params.Flat, r.m, r.v, r.average, lo, s.end, s.scale, t.mix,
+				t.opt.state.adamStep())
+			lo = s.end
+		}
 	}
 	return t.clip.finish(grant)
 }
 
-// toHost brings the current parameters, moments and average to the host.
+// toHost brings the current moments and average to the host.
 func (t *Trainer) toHost() {
 	if r := t.resident; r != nil && !r.here {
-		t.be.Download(t.master, t.params.Flat)
 		t.be.Download(t.opt.state.m, r.m)
 		t.be.Download(t.opt.state.v, r.v)
 		t.be.Download(t.average, r.average)
@@ -90,7 +91,7 @@ func (t *Trainer) toDevice() {
 	}
 }
 
-// changed records that the host has moved the parameters, or their moments or average.
+// changed records that the host has moved the moments or the average.
 func (t *Trainer) changed() {
 	if r := t.resident; r != nil {
 		r.here, r.there = true, false

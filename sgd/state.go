@@ -59,9 +59,6 @@ func (t *Trainer) SetState(state []byte) error {
 	if tracks {
 		q.norm = norm
 	}
-	if t.params.Flat.Mem != nil {
-		t.be.Download(t.master, t.params.Flat)
-	}
 	t.changed()
 	return nil
 }

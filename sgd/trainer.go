@@ -44,7 +44,7 @@ type Trainer struct {
 	spans     []span
 
 	params  device.Params
-	master  []float32 // the parameters on the host
+	master  []float32 // the parameters on the host: of a device, those of an earlier step
 	average []float32
 	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
@@ -358,6 +358,9 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 		return t.releaseThere(grant, sum)
 	}
 	t.toHost()
+	if t.params.Flat.Mem != nil {
+		t.be.Download(t.master, t.params.Flat) // others may have moved them since the last step
+	}
 	if t.exact != nil {
 		host := t.exact.host
 		sum.Units, sum.Carry, sum.Unit = host.Units, host.Carry, float64(host.Unit)
