@@ -118,6 +118,22 @@ func TestProductsHaveTheBitsOfTheCPU(t *testing.T) {
 	}
 }
 
+// TestWeightsAreTold0FromMinus0 checks that weights that are kept on the device are those given.
+func TestWeightsAreTold0FromMinus0(t *testing.T) {
+	b := open(t)
+	zeros := []float32{0, float32(math.Copysign(0, -1)), 0}
+	m := b.New(len(zeros), 1)
+	b.Fill(m, 1)
+	for i, w := range zeros {
+		b.ScaleRows(m.RowRange(i, i+1), []float32{w})
+	}
+	for i, x := range host(b, m) {
+		if math.Float32bits(x) != math.Float32bits(zeros[i]) {
+			t.Errorf("1 times %v is %v", zeros[i], x)
+		}
+	}
+}
+
 // units returns the error in units in the last place. For NaN and infinities, the error is zero or
 // infinite.
 func units(got float32, want float64) float64 {

@@ -3,6 +3,7 @@ package cuda_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -71,6 +72,47 @@ func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows 
 		g.there.(interface{ Losses([]float64) }).Losses(norms.there)
 		if d := distance(norms.here, norms.there); !(d < close32) {
 			t.Errorf("losses differ by %.2g", d)
+		}
+	}
+}
+
+// sumsAlone checks, bit by bit, that a sum in fixed point is the sum of what its records add alone,
+// for records at other positions of batches of other sizes. of returns the gradients of some records.
+func sumsAlone(t *testing.T, be device.Backend, shapes []device.Shape, rows int,
+	of func(lo, hi int) models.Gradients) {
+	t.Helper()
+	norm, weights := make([]float64, 1), make([]float32, rows)
+	for i := range weights {
+		of(i, i+1).SquaredNorms(norm)
+		weights[i] = device.Odd(float32(1 / math.Sqrt(max(norm[0], 1e-30))))
+	}
+	sum := func(lo, hi int) []int32 {
+		g := of(lo, hi).(models.FixedGradients)
+		if f, ok := g.(models.FixedFinisher); ok {
+			f.StartFixedSum()
+		}
+		f, host := device.NewFixed(be, shapes...), device.NewFixed(device.CPU(), shapes...)
+		f.Unit, f.Limit, f.Chain = 0x1p-18, float64(g.FixedForm().Reach), 2
+		host.Unit = f.Unit
+		g.AddFixedSum(f, weights[lo:hi])
+		host.Take(f, 0, len(host.Units))
+		return host.Units
+	}
+	own := make([][]int32, rows)
+	for i := range own {
+		if own[i] = sum(i, i+1); slices.Max(own[i]) == 0 && slices.Min(own[i]) == 0 {
+			t.Errorf("record %d adds nothing", i)
+		}
+	}
+	for _, lo := range []int{0, 1, rows / 2} {
+		all := sum(lo, rows)
+		for _, units := range own[lo:] {
+			for k, v := range units {
+				all[k] -= v
+			}
+		}
+		if slices.Max(all) != 0 || slices.Min(all) != 0 {
+			t.Errorf("the sum of records from %d on is not the sum of what they add alone", lo)
 		}
 	}
 }
@@ -175,6 +217,9 @@ func TestNetworksAgree(t *testing.T) {
 				b := c.batch(rng)
 				g := pair[models.Gradients]{net.here.Gradients(b), net.there.Gradients(b)}
 				compare(t, be, net.here.Params().Shapes, b.Rows, g, rng)
+				sumsAlone(t, be.there, net.there.Params().Shapes, b.Rows, func(lo, hi int) models.Gradients {
+					return net.there.Gradients(b.Slice(lo, hi))
+				})
 			}
 			none := c.batch(rng).Slice(0, 0)
 			g := pair[models.Gradients]{net.here.Gradients(none), net.there.Gradients(none)}
@@ -220,6 +265,9 @@ func TestCriticsAgree(t *testing.T) {
 			g := pair[models.Gradients]{net.here.PairGradients(b, fakes, mix, 10),
 				net.there.PairGradients(b, away, mix, 10)}
 			compare(t, be, shapes, 23, g, rng)
+			sumsAlone(t, be.there, shapes, 23, func(lo, hi int) models.Gradients {
+				return net.there.PairGradients(b.Slice(lo, hi), away.RowRange(lo, hi), mix[lo:hi], 10)
+			})
 			scores := pair[[]float64]{make([]float64, 23), make([]float64, 23)}
 			dx := pair[device.Matrix]{be.here.New(23, c.dim), be.there.New(23, c.dim)}
 			net.here.ScoreGradient(dx.here, fakes, b.Labels, 0.5, scores.here)

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -115,13 +116,16 @@ func (g *gpu) weights(w []float32) cu.DevicePtr {
 		return 0
 	}
 	at := g.room(weightsRoom, 4*len(w))
-	if at != g.sentTo || !slices.Equal(w, g.sent) {
+	if at != g.sentTo || !slices.EqualFunc(w, g.sent, sameBits) {
 		g.sentTo, g.sent = 0, append(g.sent[:0], w...)
 		send(at, w)
 		g.sentTo = at
 	}
 	return at
 }
+
+// sameBits tells 0 from −0, whose products differ.
+func sameBits(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) }
 
 // Softmax replaces each row with its softmax.
 func (g *gpu) Softmax(m device.Matrix) {
