@@ -97,6 +97,7 @@ func (f Fixed) Take(other Fixed, lo, hi int) {
 	other.be.Download(FixedBlock{Rows: 1, Cols: hi - lo, Units: units}.seen().Data, on)
 	other.be.Fill(on, 0)
 	onHost().addUnits(f.Units[lo:hi], units)
+	clear(units)
 }
 
 // FixedSummer is a backend that adds products up in fixed point.

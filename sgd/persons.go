@@ -24,8 +24,8 @@ import (
 // Computing the mean takes a pass over all parameters for each sampled person.
 
 // WithPersons declares that the data will be persons (records.Persons). Networks on a device with
-// separate memory cannot be trained by person. With this option New refuses them; otherwise only
-// Steps would refuse them.
+// separate memory that has no sums in fixed point (see device.FixedSums) cannot be trained by
+// person. With this option New refuses them; otherwise only Steps would refuse them.
 func WithPersons() Option { return func(t *Trainer) { t.byPerson = true } }
 
 // examples maps the rows of a micro-batch to examples.
@@ -41,7 +41,7 @@ type examples struct {
 // fixed point.
 func (t *Trainer) takePersons(path string) error {
 	if t.exact == nil {
-		return param.New(path, "persons of several rows on a device with separate memory",
+		return param.New(path, "persons of several rows on a device without sums in fixed point",
 			"a network on device.CPU, which sums the gradients of persons one by one")
 	}
 	t.exact.sumAlone(t.net.Params())

@@ -48,7 +48,6 @@ type Trainer struct {
 	average []float32
 	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
-	stayed  bool // whether the current sum is still on the device
 	sink    func(offset int, noisy []float64)
 
 	*hiddenStep
@@ -63,6 +62,7 @@ type hiddenStep struct {
 type stepRecords struct {
 	exact    *fixedSum     // the sum in fixed point; nil if sum holds it
 	resident *resident     // nil if all noise is made on the host
+	stayed   bool          // whether the current sum is still on the device
 	sum      device.Params // the sum in floating point
 	hostSum  []float32
 
