@@ -70,13 +70,18 @@ func (n blockNorms) products() {
 // grams computes the norms from the Gram matrices. The error of an entry of AAᵀ is at most e‖a‖‖a′‖
 // + ue. The error of an entry of DDᵀ is at most f‖d‖‖d′‖ + uf. So the error of the sum is at most
 // (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+//
+// AddFixedBlocks adds the float32 product instead of the exact one. Its norm is larger by at most
+// rΣ‖a‖‖d‖ + t, as in products, and its square by at most (2r+r²+2t)(Σ‖a‖‖d‖)² + 2t + t².
 func (n blockNorms) grams() {
-	e, f := roundoff(n.a.Cols), roundoff(n.d.Cols)
+	e, f, r := roundoff(n.a.Cols), roundoff(n.d.Cols), roundoff(n.block)
 	ue, uf := underflow(n.a.Cols), underflow(n.d.Cols)
-	slack := (e + f + e*f) * (1 + 2*(e+f))
+	t := underflow(n.block) * math.Sqrt(float64(n.a.Cols)*float64(n.d.Cols))
+	slack := (e+f+e*f)*(1+2*(e+f)) + 2*r + r*r + 2*t
+	tiny := ue*uf*float64(n.block)*float64(n.block) + 2*t + t*t
 	count := n.shares(blockGramsKernel, n.block, n.block)
 	n.finish(finishGramsKernel, count).double(slack).double((1 + f) * ue).double((1 + e) * uf).
-		double(ue * uf * float64(n.block) * float64(n.block)).each(n.records)
+		double(tiny).each(n.records)
 }
 
 // shares computes a matrix of rows×cols numbers for each record, tile by tile, and returns the
