@@ -8,11 +8,14 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/gan"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -69,6 +72,27 @@ func TestPrivateRecordsAreNotPublic(t *testing.T) {
 				t.Errorf("%s, %s: got ledger entries %v and files %v, want none", c.name, name,
 					l.Entries(), left)
 			}
+		}
+	}
+}
+
+// TestWarmStartOnADevice: what the warm start has learned is not lost on a device with separate
+// memory, whose generator has the CPU's bits.
+func TestWarmStartOnADevice(t *testing.T) {
+	s := records.Interval(5, 0, 1)
+	for _, rule := range []sgd.Optimizer{sgd.Adam(1e-2), sgd.Momentum(1e-2, .9)} {
+		c := small(s, 0)
+		c.Public, c.WarmSteps, c.Train.Optimizer, c.Train.NominalBatch = public(t, s, 9, 99), 9, rule, 8
+		fit := func(be device.Backend) *synth.File {
+			g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), some(t, s, 30, 1),
+				synth.On(be))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return encoded(t, g)
+		}
+		if !reflect.DeepEqual(fit(device.CPU()), fit(devicetest.SeparateMemory(device.CPU()))) {
+			t.Errorf("%v: another generator than on the CPU", rule)
 		}
 	}
 }
