@@ -188,12 +188,16 @@ func journeys(t *testing.T) map[string]journey {
 	for policy, clip := range policies() {
 		all[policy] = of(clip)
 	}
-	average, mean, momentum, parts, machine, large := of(nil), of(nil), of(nil), of(nil), of(nil), of(nil)
+	average, mean, momentum := of(nil), of(nil), of(nil)
+	parts, machine, large := of(nil), of(nil), of(nil)
 	average.opt, mean.opt = sgd.WithAverage(.9), sgd.WithMean(3)
 	momentum.cfg.Optimizer = sgd.Momentum(.1, .9)
-	parts.net = func(t *testing.T, be device.Backend) models.Network { return parted{newLinear(t, be)} }
+	parts.net = func(t *testing.T, be device.Backend) models.Network {
+		return parted{newLinear(t, be)}
+	}
 	// A sum of more records than fit into 31 bits, in about half of the steps.
-	large.data, large.cfg.SamplingProbability, large.cfg.MicroBatch = hostile(t, 0, 93619, -1), .5, 2000
+	large.data = hostile(t, 0, 93619, -1)
+	large.cfg.SamplingProbability, large.cfg.MicroBatch = .5, 2000
 	large.opt = sgd.WithAverage(.9)
 	// The host adds a part to the sum of a Boltzmann machine, unless no record is sampled.
 	machine.net = func(t *testing.T, be device.Backend) models.Network {

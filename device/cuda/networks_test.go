@@ -77,7 +77,8 @@ func compare(t *testing.T, be pair[device.Backend], shapes []device.Shape, rows 
 }
 
 // sumsAlone checks, bit by bit, that a sum in fixed point is the sum of what its records add alone,
-// for records at other positions of batches of other sizes. of returns the gradients of some records.
+// for records at other positions of batches of other sizes. of returns the gradients of some
+// records.
 func sumsAlone(t *testing.T, be device.Backend, shapes []device.Shape, rows int,
 	of func(lo, hi int) models.Gradients) {
 	t.Helper()
