@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/internal/chunked"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
@@ -253,5 +254,91 @@ func TestStepsOnADeviceAreThoseOfTheCPU(t *testing.T) {
 				t.Errorf("%s: %d sums stay on the device, want %d", name, sums, all)
 			}
 		}
+	}
+}
+
+// failing is a device that fails in one of its methods once, as a device out of memory does.
+type failing struct {
+	noisy
+	fails *string
+}
+
+func (b failing) NoisySum(units device.Memory, n int) any {
+	return failingSum{b.noisy.NoisySum(units, n).(*noisySum), b.fails}
+}
+
+type failingSum struct {
+	*noisySum
+	fails *string
+}
+
+func (s failingSum) fail(in string) {
+	if *s.fails == in {
+		*s.fails = ""
+		panic("a device fails")
+	}
+}
+
+func (s failingSum) Draw(c *chunked.Chunks) []int32 {
+	s.fail("Draw")
+	return s.noisySum.Draw(c)
+}
+
+func (s failingSum) Replace(offset int, numbers []float64) {
+	s.fail("Replace")
+	s.noisySum.Replace(offset, numbers)
+}
+
+func (s failingSum) Sum(unit, grid float64) {
+	s.fail("Sum")
+	s.noisySum.Sum(unit, grid)
+}
+
+func (s failingSum) Adam(p, m, v, average device.Matrix, lo, hi int, scale float64, mix float32,
+	a device.AdamStep) {
+	s.fail("Adam")
+	s.noisySum.Adam(p, m, v, average, lo, hi, scale, mix, a)
+}
+
+// TestStepThatFailsOnADeviceLeavesNothing: if a device fails between a sum and the move of the
+// parameters, no later step has a record of this sum, nor its noise.
+func TestStepThatFailsOnADeviceLeavesNothing(t *testing.T) {
+	if !entropy.OnDevices() {
+		t.Skip("this machine cannot hand a key to a device")
+	}
+	sums, fails := 0, ""
+	be := failing{noisy{devicetest.SeparateMemory(device.CPU()).(device.FixedSummer), &sums}, &fails}
+	cfg := with(nil, 1, 12)
+	cfg.Optimizer = sgd.Adam(1e-12)
+	tap := &recorder{seed: 4}
+	noise := map[float64]bool{}
+	tap.force = func(r *entropy.Release) { noise[r.Outputs[0][0]] = true }
+	trainer, err := sgd.New(cfg, newLinear(t, be), ledger.New(budget(1e6)), sgd.WithBackend(be))
+	if err != nil {
+		t.Fatal(err)
+	}
+	once := func(in string) (failed bool) {
+		defer func() { failed = recover() != nil }()
+		fails = in
+		for _, err := range trainer.Steps(tap.context(t.Context()), hostile(t, 3, 5, -1)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		return false
+	}
+	for _, in := range []string{"", "Draw", "", "Replace", "", "Sum", "", "Adam", ""} {
+		if once(in) != (in != "") {
+			t.Fatalf("a device that fails in %q", in)
+		}
+	}
+	for i, sum := range tap.sums {
+		if !slices.Equal(sum, tap.sums[0]) {
+			t.Errorf("sum %d is %v, want %v", i, sum, tap.sums[0])
+		}
+	}
+	if len(noise) != 6 || len(tap.sums) != 6 {
+		t.Errorf("%d releases of %d sums, want 6", len(noise), len(tap.sums))
 	}
 }
