@@ -188,9 +188,15 @@ func (l *linker) table(i int, frame *Frame) {
 	if n.parent >= 0 {
 		keep, up = sorted(l.rows, l.up, l.parts[n.parent].frame.Len(), n.Most)
 		l.count(n.parent, i, up)
+		if n.Gaps != "" {
+			n.inOrder(frame, keep, up)
+		}
 	}
 	own := &Frame{frameRef: &frameRef{&frameRows{schema: n.full, n: len(keep),
 		cells: frame.Take(keep).cells, home: frame.home.derived()}}}
+	if n.Gaps != "" {
+		own.cells = append(own.cells, n.gaps(own, up))
+	}
 	for range n.Children {
 		own.cells = append(own.cells, cells{numbers: make([]float64, len(keep))})
 	}

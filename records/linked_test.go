@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -156,10 +157,12 @@ func contributions(l *records.Linked) (all []string, seen [][]map[string]float64
 // the same.
 func TestARootContributesAtMostOneRecord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
-	d := bank(t)
 	most := 0
-	for range 3000 {
-		h := randomHeap(rng)
+	for i := range 6000 {
+		h, d := randomHeap(rng), bank(t)
+		if i%2 == 1 {
+			d.Children[0].Gaps = "limit"
+		}
 		l := h.read(t, d)
 		roots, seen := contributions(l)
 		if other := h.linked(t, d); !reflect.DeepEqual(roots, left(contributions(other))) ||
@@ -244,6 +247,110 @@ func TestRowsSeeWhatPrecedesThem(t *testing.T) {
 	}
 	if p := l.Seen(1).Schema().RowsPerPerson(); p != 4 {
 		t.Errorf("at most %d transactions of a customer, want 4", p)
+	}
+}
+
+// stays describes stays of patients, ordered by a column of moments or of whole numbers.
+func stays(t testing.TB, at records.Column) records.Tables {
+	return records.Tables{Name: "patients", Key: "patient", Children: []records.Tables{{Name: "visits",
+		Parents: []string{"patient"}, Most: 4, Ordered: true, Gaps: "at",
+		Schema: must(records.NewSchema(at, records.Flag("ill", "no", "yes")))(t)}}}
+}
+
+// TestGapsAreReadInOrder: rows are put in the order of their times, those of the same time in that
+// of the file, and a row is read with its gap.
+func TestGapsAreReadInOrder(t *testing.T) {
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	text := "patient,at,ill\n"
+	for _, row := range []string{"x,2025-01-05,no", "y,2025-01-03,yes", "x,2025-01-02,yes",
+		"x,2025-01-05,yes", "x,2024-01-05,no", "y,2025-12-31,no"} {
+		text += row + "\n"
+	}
+	d := stays(t, records.Datetime("at", start, start.AddDate(0, 0, 9), 24*time.Hour))
+	l := must(records.CSV{}.ReadTables(fstest.MapFS{"visits.csv": {Data: []byte(text)}}, d))(t)
+	rows, _ := l.Table(1)
+	day, gap, ill := "", "", ""
+	for r := range rows.Len() {
+		m, _ := rows.Time(r, 0)
+		day += fmt.Sprint(m.Day(), " ")
+		gap += fmt.Sprint(rows.Number(r, 2), " ")
+		ill += fmt.Sprint(rows.Level(r, 1), " ")
+	}
+	if day != "1 2 5 5 3 10 " || gap != "NaN 1 3 0 NaN 7 " || ill != "0 1 0 1 1 0 " {
+		t.Error(day, gap, ill)
+	}
+	if c := rows.Schema().Columns()[2]; c.Name() != "gap of at" || !c.IsLogarithmic() {
+		t.Error(c)
+	} else if lo, hi := c.WholeBounds(); lo != 0 || hi != 9 {
+		t.Error(lo, hi)
+	}
+}
+
+// TestDrawnTimesIncrease: a drawn row follows the row before by its drawn gap. If that passes the
+// upper bound or is missing, it stays where it was drawn, but not before the row before.
+func TestDrawnTimesIncrease(t *testing.T) {
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, at := range []records.Column{records.Integer("at", -20, 79),
+		records.Datetime("at", start, start.Add(99*time.Hour), time.Hour)} {
+		d := stays(t, at)
+		_, _, own := d.Seen(0)
+		lo, _ := at.Bounds()
+		unit := 1.0
+		if at.Kind() == records.DatetimeColumn {
+			unit = 3600
+		}
+		rng := rand.New(rand.NewPCG(22, 1))
+		var roots [][]any
+		for range 500 {
+			roots = append(roots, []any{rng.IntN(5)})
+		}
+		type drawn struct {
+			at  float64
+			gap any
+		}
+		var all [][]drawn // of each step
+		l := must(records.Grow(d, must(records.FromValues(d.Full(), roots...))(t),
+			func(_ int, known *records.Nonzeros) (*records.Frame, error) {
+				var rows [][]any
+				step := make([]drawn, known.Rows)
+				for i := range step {
+					step[i] = drawn{at: float64(rng.IntN(100)), gap: rng.IntN(60)}
+					if rng.IntN(8) == 0 {
+						step[i].gap = nil
+					}
+					rows = append(rows, []any{lo + unit*step[i].at, rng.IntN(2) == 0, step[i].gap})
+				}
+				all = append(all, step)
+				return records.FromValues(own, rows...)
+			}))(t)
+		rows, up := l.Table(1)
+		place, was, late := 0, 0.0, 0
+		next := make([]int, len(all)) // the row of each step that belongs to the next parent
+		for r := range rows.Len() {
+			if place++; r == 0 || up[r] != up[r-1] {
+				place = 0
+			}
+			from := all[place][next[place]]
+			next[place]++
+			want, gap := from.at, "NaN"
+			if place > 0 {
+				if g, ok := from.gap.(int); ok && was+float64(g) <= 99 {
+					want = was + float64(g)
+				} else {
+					want = max(from.at, was)
+					late++
+				}
+				gap = fmt.Sprint(want - was)
+			}
+			if have := (rows.Number(r, 0) - lo) / unit; have != want || fmt.Sprint(rows.Number(r,
+				2)) != gap {
+				t.Fatalf("row %d is at %v with gap %v, want %v and %v", r, have, rows.Number(r, 2), want, gap)
+			}
+			was = want
+		}
+		if late < 50 || rows.Len() < 500 {
+			t.Errorf("%d gaps of %d rows pass the bound", late, rows.Len())
+		}
 	}
 }
 
@@ -451,6 +558,21 @@ func TestTablesValidate(t *testing.T) {
 				d.Children[0].Children[0].Most = 100, 41
 		},
 		"ordered of one": func(d *records.Tables) { d.Children[0].Most = 1 },
+		"gaps of rows without order": func(d *records.Tables) {
+			d.Children[0].Ordered, d.Children[0].Gaps = false, "limit"
+		},
+		"gaps of levels":   func(d *records.Tables) { d.Children[0].Gaps = "open" },
+		"gaps of nothing":  func(d *records.Tables) { d.Children[0].Gaps = "day" },
+		"gaps of the root": func(d *records.Tables) { d.Gaps = "region" },
+		"gaps of missing times": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Integer("limit", 0, 9).WithMissing()))(t)
+		},
+		"gaps beyond float64": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Datetime("limit", time.Unix(0, 0),
+				time.Unix(1<<24, 0), time.Nanosecond)))(t)
+		},
 		"name of a path": func(d *records.Tables) { d.Children[0].Name = "../accounts" },
 		"most of one": func(d *records.Tables) {
 			d.Children[0].Most, d.Children[0].Children = 4097,

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
@@ -17,7 +18,69 @@ func list(s evaluate.TableScores, queries float64) []float64 {
 }
 
 var measureNames = []string{"lengths", "columns", "pairs", "parents", "steps", "starts", "ends",
-	"queries"}
+	"queries", "gaps", "gapsteps", "end"}
+
+// gapScores are the distance of the distributions of gaps, and of pairs of a gap and the gap before.
+func gapScores(real *records.Linked, parts []*records.Linked) []float64 {
+	rows, _ := real.Table(1)
+	g := rows.Schema().ColumnIndex("gap of " + real.Tables().Children[0].Gaps)
+	if g < 0 {
+		return []float64{0, 0, 0}
+	}
+	var edges []float64
+	v := slices.DeleteFunc(rows.Numbers(g), func(x float64) bool { return x != x })
+	slices.Sort(v)
+	for k := 1; k < 16; k++ {
+		edges = append(edges, v[k*len(v)/16])
+	}
+	code := func(x float64) int {
+		at, found := slices.BinarySearch(slices.Compact(slices.Clone(edges)), x)
+		if found {
+			at++
+		}
+		return at
+	}
+	type counts [2]map[[2]int]float64
+	var all [2]counts
+	var n [2][2]float64
+	var end [2]float64
+	for side, list := range [][]*records.Linked{{real}, parts} {
+		all[side] = counts{{}, {}}
+		for _, l := range list {
+			rows, _ := l.Table(1)
+			for r := range rows.Len() {
+				x := rows.Number(r, g)
+				if x != x {
+					continue
+				}
+				all[side][0][[2]int{code(x)}]++
+				n[side][0]++
+				if rows.Number(r, 0) == 899164800 {
+					end[side]++
+				}
+				if y := rows.Number(r-1, g); y == y {
+					all[side][1][[2]int{code(x), code(y)}]++
+					n[side][1]++
+				}
+			}
+		}
+		end[side] /= n[side][0]
+	}
+	var out []float64
+	for k := range 2 {
+		d := 0.0
+		for key, x := range all[0][k] {
+			d += math.Abs(x/n[0][k] - all[1][k][key]/n[1][k])
+		}
+		for key, x := range all[1][k] {
+			if all[0][k][key] == 0 {
+				d += x / n[1][k]
+			}
+		}
+		out = append(out, d/2)
+	}
+	return append(out, end[1]-end[0])
+}
 
 // queryCount is the number of counting queries about the rows of each table.
 const queryCount = 1000

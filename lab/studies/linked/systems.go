@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"testing/fstest"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -28,7 +31,7 @@ func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
 			return nil, err
 		}
 		queries, err := j.again(seed)
-		return list(s, queries), err
+		return append(list(s, queries), 0, 0, 0), err
 	}
 	drawn, err := drawn(ctx, system, j.real, b, seed)
 	if err != nil {
@@ -49,7 +52,7 @@ func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
 		return nil, err
 	}
 	queries, err := j.errors(parts)
-	return list(s, queries), err
+	return append(list(s, queries), gapScores(j.real, parts)...), err
 }
 
 // drawn fits a system and draws as many root rows as there are, in parts.
@@ -72,6 +75,8 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 			return nil, err
 		}
 		return compose.DrawTables(ctx, g, real.Len(), seed), nil
+	case "dates", "sorted":
+		return dates(ctx, system == "dates", real, b, common)
 	case "independent":
 		return independent(ctx, real, b, common)
 	case "chain":
@@ -80,6 +85,61 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 		return flat(ctx, real, b, common)
 	}
 	return nil, fmt.Errorf("no such system")
+}
+
+// dates fits rows whose times are columns like others, instead of gaps. In order, each drawn row
+// obeys the constraint that it does not precede the row before; otherwise drawn rows are sorted.
+func dates(ctx context.Context, inOrder bool, real *records.Linked, b accountant.Budget,
+	c tables.Common) (iter.Seq2[*records.Linked, error], error) {
+	t := real.Tables()
+	t.Children = append([]records.Tables(nil), t.Children...)
+	name := t.Children[0].Gaps
+	if t.Children[0].Gaps = ""; inOrder {
+		t.Children[0].Constraints = []records.Constraint{records.Ascending("previous "+name, name)}
+	}
+	plain, err := again([]*records.Linked{real}, t)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := drawn(ctx, "linked", plain, b, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	all, err := collect(parts)
+	if err != nil {
+		return nil, err
+	}
+	return whole(again(all, real.Tables()))
+}
+
+// again reads rows as those of another description.
+func again(parts []*records.Linked, t records.Tables) (*records.Linked, error) {
+	folder := fstest.MapFS{}
+	err := records.CSV{}.WriteTables(func(name string) (io.WriteCloser, error) {
+		return &memory{name: name, folder: folder}, nil
+	}, func(yield func(*records.Linked, error) bool) {
+		for _, l := range parts {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return records.CSV{}.ReadTables(folder, t)
+}
+
+// memory is a file in memory.
+type memory struct {
+	bytes.Buffer
+	name   string
+	folder fstest.MapFS
+}
+
+func (m *memory) Close() error {
+	m.folder[m.name] = &fstest.MapFile{Data: m.Bytes()}
+	return nil
 }
 
 // whole yields all rows at once.
