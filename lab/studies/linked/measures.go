@@ -13,73 +13,45 @@ import (
 )
 
 // list returns the scores in the order of their names.
-func list(s evaluate.TableScores, queries float64) []float64 {
-	return []float64{s.Lengths, s.Columns, s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends, queries}
+func list(s evaluate.TableScores, queries, gaps float64) []float64 {
+	return []float64{s.Lengths, s.Columns, s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends, queries, gaps}
 }
 
 var measureNames = []string{"lengths", "columns", "pairs", "parents", "steps", "starts", "ends",
-	"queries", "gaps", "gapsteps", "end"}
+	"queries", "gaps"}
 
-// gapScores are the distance of the distributions of gaps, and of pairs of a gap and the gap before.
-func gapScores(real *records.Linked, parts []*records.Linked) []float64 {
+// gapsError is the distance of the distributions of gaps, divided at the sixteenths of the real
+// ones; 0 for tables without gaps.
+func gapsError(real *records.Linked, drawn []*records.Linked) (distance float64) {
 	rows, _ := real.Table(1)
-	g := rows.Schema().ColumnIndex("gap of " + real.Tables().Children[0].Gaps)
-	if g < 0 {
-		return []float64{0, 0, 0}
+	column := rows.Schema().ColumnIndex("gap of " + real.Tables().Children[0].Gaps)
+	if column < 0 {
+		return 0
 	}
-	var edges []float64
-	v := slices.DeleteFunc(rows.Numbers(g), func(x float64) bool { return x != x })
-	slices.Sort(v)
-	for k := 1; k < 16; k++ {
-		edges = append(edges, v[k*len(v)/16])
-	}
-	code := func(x float64) int {
-		at, found := slices.BinarySearch(slices.Compact(slices.Clone(edges)), x)
-		if found {
-			at++
+	gaps := func(parts ...*records.Linked) (list []float64) {
+		for _, l := range parts {
+			f, _ := l.Table(1)
+			list = append(list, f.Numbers(column)...)
 		}
-		return at
+		list = slices.DeleteFunc(list, func(v float64) bool { return v != v })
+		slices.Sort(list)
+		return list
 	}
-	type counts [2]map[[2]int]float64
-	var all [2]counts
-	var n [2][2]float64
-	var end [2]float64
-	for side, list := range [][]*records.Linked{{real}, parts} {
-		all[side] = counts{{}, {}}
-		for _, l := range list {
-			rows, _ := l.Table(1)
-			for r := range rows.Len() {
-				x := rows.Number(r, g)
-				if x != x {
-					continue
-				}
-				all[side][0][[2]int{code(x)}]++
-				n[side][0]++
-				if rows.Number(r, 0) == 899164800 {
-					end[side]++
-				}
-				if y := rows.Number(r-1, g); y == y {
-					all[side][1][[2]int{code(x), code(y)}]++
-					n[side][1]++
-				}
+	a, b := gaps(real), gaps(drawn...)
+	last := [2]float64{}
+	for k := range 16 {
+		at := [2]float64{1, 1} // the shares below the next sixteenth
+		if k < 15 {
+			edge := a[(k+1)*len(a)/16]
+			for i, list := range [][]float64{a, b} {
+				n, _ := slices.BinarySearch(list, edge)
+				at[i] = float64(n) / float64(len(list))
 			}
 		}
-		end[side] /= n[side][0]
+		distance += math.Abs(at[0]-last[0]-at[1]+last[1]) / 2
+		last = at
 	}
-	var out []float64
-	for k := range 2 {
-		d := 0.0
-		for key, x := range all[0][k] {
-			d += math.Abs(x/n[0][k] - all[1][k][key]/n[1][k])
-		}
-		for key, x := range all[1][k] {
-			if all[0][k][key] == 0 {
-				d += x / n[1][k]
-			}
-		}
-		out = append(out, d/2)
-	}
-	return append(out, end[1]-end[0])
+	return distance
 }
 
 // queryCount is the number of counting queries about the rows of each table.

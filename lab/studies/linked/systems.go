@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -31,7 +32,7 @@ func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
 			return nil, err
 		}
 		queries, err := j.again(seed)
-		return append(list(s, queries), 0, 0, 0), err
+		return list(s, queries, 0), err
 	}
 	drawn, err := drawn(ctx, system, j.real, b, seed)
 	if err != nil {
@@ -52,7 +53,7 @@ func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
 		return nil, err
 	}
 	queries, err := j.errors(parts)
-	return append(list(s, queries), gapScores(j.real, parts)...), err
+	return list(s, queries, gapsError(j.real, parts)), err
 }
 
 // drawn fits a system and draws as many root rows as there are, in parts.
@@ -75,8 +76,8 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 			return nil, err
 		}
 		return compose.DrawTables(ctx, g, real.Len(), seed), nil
-	case "dates", "sorted":
-		return dates(ctx, system == "dates", real, b, common)
+	case "sorted":
+		return sortedTimes(ctx, real, b, common)
 	case "independent":
 		return independent(ctx, real, b, common)
 	case "chain":
@@ -87,16 +88,12 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 	return nil, fmt.Errorf("no such system")
 }
 
-// dates fits rows whose times are columns like others, instead of gaps. In order, each drawn row
-// obeys the constraint that it does not precede the row before; otherwise drawn rows are sorted.
-func dates(ctx context.Context, inOrder bool, real *records.Linked, b accountant.Budget,
+// sortedTimes fits rows whose times are columns like others, and puts drawn rows in their order.
+func sortedTimes(ctx context.Context, real *records.Linked, b accountant.Budget,
 	c tables.Common) (iter.Seq2[*records.Linked, error], error) {
 	t := real.Tables()
-	t.Children = append([]records.Tables(nil), t.Children...)
-	name := t.Children[0].Gaps
-	if t.Children[0].Gaps = ""; inOrder {
-		t.Children[0].Constraints = []records.Constraint{records.Ascending("previous "+name, name)}
-	}
+	t.Children = slices.Clone(t.Children)
+	t.Children[0].Gaps = ""
 	plain, err := again([]*records.Linked{real}, t)
 	if err != nil {
 		return nil, err
