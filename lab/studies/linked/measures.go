@@ -14,7 +14,8 @@ import (
 
 // list returns the scores in the order of their names.
 func list(s evaluate.TableScores, queries, gaps float64) []float64 {
-	return []float64{s.Lengths, s.Columns, s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends, queries, gaps}
+	return []float64{s.Lengths, s.Columns, s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends, queries,
+		gaps}
 }
 
 var measureNames = []string{"lengths", "columns", "pairs", "parents", "steps", "starts", "ends",
