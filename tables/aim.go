@@ -96,7 +96,8 @@ const (
 	aimClassWeight = 2 // a table with the class is chosen as if its distance were twice as large
 	mostClassPart  = 0.8
 	noClassPart    = -1
-	fewestRounds   = 20 // smallest default number of rounds
+	nearPart       = 0.2 // of the tables that a local method fits and compares in a round
+	fewestRounds   = 20  // smallest default number of rounds
 )
 
 // Plan calibrates the noise and prices all stages.
@@ -203,6 +204,9 @@ func (s worstFitted) measures(c candidate) bool {
 
 func (worstFitted) work(m method, _ []candidate) (compared, passes, cells float64) {
 	rounds := float64(m.rounds)
+	if m.local {
+		rounds *= nearPart
+	}
 	return rounds, lastPasses + rounds*roundPasses/3, float64(m.Cells)
 }
 
