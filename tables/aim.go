@@ -41,8 +41,9 @@ import (
 //
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
-// each column and the class; see ClassPart. It measures the coarse table if there is one. Its rounds
-// fit the model only near the new measurement, and then compare only tables of a column near it.
+// each column and the class; see ClassPart. It measures the coarse table if there is one. Rounds
+// for more than 64 columns then fit the model only near the new measurement, and compare only tables
+// of a column near it.
 //
 // Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release of
 // counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian releases
@@ -145,7 +146,8 @@ func (c AIM) method() (m method, err error) {
 		c.ClassPart = 0
 	}
 	known := knownAttributes(c.Schema, c.known)
-	m = method{Common: common, local: sharp < 1, before: c.known, known: known,
+	m = method{Common: common, local: sharp < 1 && len(attributes) > graphical.MostGrowth,
+		before: c.known, known: known,
 		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
 		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)),
 		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}
@@ -266,7 +268,7 @@ func (s worstFitted) classTables(f *fitting) (list []int, units int) {
 func (worstFitted) fits(f *fitting) func([]int) bool {
 	done := 1 - float64(f.measures.Remaining())/float64(f.units())
 	limit := float64(f.Cells) * max(done, 0.1)
-	if len(f.domain) > 64 {
+	if len(f.domain) > graphical.MostGrowth {
 		reach := graphical.NewReach(f.domain, f.model.Tree)
 		return func(group []int) bool { return reach.Fits(group, limit) }
 	}
