@@ -94,7 +94,6 @@ const (
 	farPasses   = 600 // passes if the model is still far from the round's measurement
 	farSquares  = 4.0 // mean squared error, in variances of the noise, above which a model is far
 	lastPasses  = 3000
-	wholeFits   = 8       // one fit of so many is of the whole model, in a local method
 	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
 	leastDrawn  = 1 << 13
 	mostCounted = 1 << 27 // largest product of the numbers of drawn rows and of candidates
@@ -282,7 +281,8 @@ func (f *fitting) open() (open []int) {
 	fit := f.strategy.fits(f)
 	fits := make([]bool, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
-		fits[i] = f.covers.fine[i] == i && !f.refused[i] && f.strategy.measures(f.list[i]) && fit(f.list[i].attributes)
+		fits[i] = f.covers.fine[i] == i && !f.refused[i] && f.strategy.measures(f.list[i]) &&
+			fit(f.list[i].attributes)
 	})
 	for i, fine := range f.covers.fine {
 		if fits[fine] {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestFitNear fits a model to a new measurement of two neighbours in random trees. The model must then have the measured distribution, and all factors of far cliques
-// and all distributions of them given what they share must be as before.
+// TestFitNear fits a model to a new measurement of two neighbours in random trees. The model must
+// then have the measured distribution, and all factors of far cliques and all distributions of them
+// given what they share must be as before.
 func TestFitNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
 	local := 0
