@@ -14,17 +14,17 @@ const (
 // gapColumn returns the column of gaps: whole steps of the other column after the row before,
 // missing in a first row. Its bounds are public: they are the span of the other column.
 func (t Tables) gapColumn() (c Column, ok bool) {
-	at, span := t.Schema.ColumnIndex(t.Gaps), 0.0
+	at, span := t.Schema.ColumnIndex(t.Gaps), int64(0)
 	if at < 0 || t.Schema.table.columns[at].missing {
 		return c, false
 	}
 	switch of := t.Schema.table.columns[at]; {
 	case of.kind == DatetimeColumn:
-		span = float64(of.ticks())
+		span = of.ticks()
 	case of.kind == IntegerColumn && !of.inTicks() && !of.stepped:
-		span = of.hi - of.lo
+		span = of.most - of.least
 	}
-	c = Integer(gapPrefix+t.Gaps, 0, 1).WithBounds(0, span).Logarithmic().WithMissing()
+	c = Integer(gapPrefix+t.Gaps, 0, 1).withWhole(0, span).Logarithmic().WithMissing()
 	return c, span >= 1 && span <= mostGap
 }
 

@@ -576,6 +576,16 @@ func TestTablesValidate(t *testing.T) {
 			d.Children[0].Schema = must(records.NewSchema(records.Datetime("limit", time.Unix(0, 0),
 				time.Unix(1<<24, 0), time.Nanosecond)))(t)
 		},
+		"gaps just beyond float64": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Integer("limit", 0, 1).
+				WithBounds(-1<<53, 1)))(t)
+		},
+		"gaps of moments just beyond float64": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Datetime("limit", time.Unix(0, 0),
+				time.Unix(0, 1<<53+1), time.Nanosecond)))(t)
+		},
 		"name of a path": func(d *records.Tables) { d.Children[0].Name = "../accounts" },
 		"most of one": func(d *records.Tables) {
 			d.Children[0].Most, d.Children[0].Children = 4097,
