@@ -28,34 +28,39 @@ func (t Tables) gapColumn() (c Column, ok bool) {
 	return c, span >= 1 && span <= mostGap
 }
 
-// steps returns a cell of the column with gaps, in steps above its lower bound.
-func (n tableNode) steps(f *Frame, row int) float64 {
+// steps returns a function that returns a row's cell of the column with gaps, in steps above its
+// lower bound.
+func (n tableNode) steps(f *Frame) func(row int32) float64 {
 	at := n.Schema.ColumnIndex(n.Gaps)
-	code := &n.Schema.table.cells[at]
-	if code.tick != nil {
-		return float64(code.tickOf(f.cells[at].ticks[row]))
+	code, own := &n.Schema.table.cells[at], &f.cells[at]
+	return func(row int32) float64 {
+		if code.tick != nil {
+			return float64(code.tickOf(own.ticks[row]))
+		}
+		return code.number(own.numbers[row]) - code.lo
 	}
-	return code.number(f.cells[at].numbers[row]) - code.lo
 }
 
 // inOrder puts the rows of each parent into the order of the column with gaps.
 func (n tableNode) inOrder(f *Frame, rows, up []int32) {
+	steps := n.steps(f)
 	for lo, hi := 0, 0; lo < len(up); lo = hi {
 		for hi < len(up) && up[hi] == up[lo] {
 			hi++
 		}
 		slices.SortStableFunc(rows[lo:hi], func(a, b int32) int {
-			return cmp.Compare(n.steps(f, int(a)), n.steps(f, int(b)))
+			return cmp.Compare(steps(a), steps(b))
 		})
 	}
 }
 
 // gaps returns the gaps of rows in order.
 func (n tableNode) gaps(f *Frame, up []int32) cells {
+	steps := n.steps(f)
 	out := make([]float64, len(up))
 	for k := range out {
 		if out[k] = math.NaN(); k > 0 && up[k] == up[k-1] {
-			out[k] = n.steps(f, k) - n.steps(f, k-1)
+			out[k] = steps(int32(k)) - steps(int32(k-1))
 		}
 	}
 	return cells{numbers: out}
@@ -68,13 +73,13 @@ func (n tableNode) spaced(own, drawn *Frame, before []int32) *Frame {
 	code := &n.Schema.table.cells[at]
 	moved := cells{numbers: slices.Clone(own.cells[at].numbers),
 		ticks: slices.Clone(own.cells[at].ticks)}
-	gaps := make([]float64, own.n)
+	gaps, place, last := make([]float64, own.n), n.steps(own), n.steps(drawn)
 	for row, p := range before {
 		if gaps[row] = math.NaN(); p < 0 {
 			continue
 		}
-		was := n.steps(drawn, int(p))
-		now := max(n.steps(own, row), was)
+		was := last(p)
+		now := max(place(int32(row)), was)
 		if next := was + own.Number(row, gap); next <= n.full.table.cells[gap].hi {
 			now = next
 		}

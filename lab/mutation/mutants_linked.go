@@ -38,7 +38,7 @@ func linkedMutants() []mutant {
 			Old: "if out[k] = math.NaN(); k > 0 && up[k] == up[k-1] {",
 			New: "if out[k] = math.NaN(); k > 0 {", Why: two},
 		{Name: "records/rows before the row before", In: "records", Tests: at("records", "DrawnTimes"),
-			Old: "now := max(n.steps(own, row), was)", New: "now := n.steps(own, row)",
+			Old: "now := max(place(int32(row)), was)", New: "now := place(int32(row))",
 			Why: "drawn times are not in order"},
 		{Name: "records/rows of a dropped parent stay", In: "records", Tests: rows,
 			Old: "} else {\n\t\t\tdelete(l.index[i], key)\n\t\t}", New: "}", Why: two},
