@@ -92,6 +92,34 @@ func TestLoudReleasesAgainstSimulation(t *testing.T) {
 	}
 }
 
+// TestLoudOppositeRowsOfLikelySamples: with probability q > 1/2 the loss of a step with the record
+// exceeds that of a public sample by log(q/(1−q)). The event that the sum of n steps is above t is a
+// lower end in closed form.
+func TestLoudOppositeRowsOfLikelySamples(t *testing.T) {
+	const q, mu = 0.9, 16.
+	for n := 1; n <= 4; n++ {
+		l, ok := loudOf([]term{{oppositeAtom{q, mu}, n}})
+		if !ok {
+			t.Fatal("opposite rows are not loud")
+		}
+		above := func(x, sign float64) (sum float64) { // of the sum of n steps
+			for k := range n + 1 {
+				far := (x - sign*mu*float64(k)) / math.Sqrt(float64(n))
+				sum += binomialTerm(k, n, q) * math.Erfc(far/math.Sqrt2) / 2
+			}
+			return sum
+		}
+		all := float64(n) * (mu*mu/2 + math.Log(q/(1-q))) // the loss at the mean of all steps
+		for d := -30.; d <= 30; d += 10 {
+			x := float64(n)*mu + d/mu
+			least := above(x, 1) - math.Exp(all+d+math.Log(above(x, -1)))
+			if got := l.upper(all + d); got < least*(1-1e-9) {
+				t.Errorf("%d steps, ε = %g: δ is at most %g, and %g by an event", n, all+d, got, least)
+			}
+		}
+	}
+}
+
 // TestRoundedSamplesHaveNoWrongLowerEnd: rates and effects that are rounded up have no lower end
 // above what a public sample costs, or than the rate allows.
 func TestRoundedSamplesHaveNoWrongLowerEnd(t *testing.T) {

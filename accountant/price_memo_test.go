@@ -103,6 +103,29 @@ func TestRememberedUsesHaveARelation(t *testing.T) {
 	}
 }
 
+// TestRememberedUsesHaveAnAim: what a use adds to a running sum for one δ is not what it adds for
+// another.
+func TestRememberedUsesHaveAnAim(t *testing.T) {
+	cost := func(eps, delta float64) string {
+		before := must[Reduced](t)(Reduce(Gaussian{5}, AddOrRemoveOne))
+		all := must[Reduced](t)(Reduce(poissonSteps(0.02, 1, 20), AddOrRemoveOne, before))
+		b := Budget{Epsilon: eps, Delta: delta, Relation: AddOrRemoveOne}
+		return fmt.Sprintf("%+v", must[Price](t)(all.Price(t.Context(), b, 0, true)))
+	}
+	aims := [][2]float64{{8, 1e-5}, {8, 1e-9}, {8, 1e-4}, {4, 1e-5}}
+	for _, aim := range aims {
+		usesOfSums.forget()
+		fresh := cost(aim[0], aim[1])
+		for _, other := range aims {
+			usesOfSums.forget()
+			cost(other[0], other[1])
+			if got := cost(aim[0], aim[1]); got != fresh {
+				t.Errorf("at %v after %v: %s, want %s", aim, other, got, fresh)
+			}
+		}
+	}
+}
+
 // TestFewPricesAreRemembered: the cache stays small in a search over many plans.
 func TestFewPricesAreRemembered(t *testing.T) {
 	m := memo[Price]{most: 512}
