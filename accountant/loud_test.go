@@ -93,8 +93,8 @@ func TestLoudReleasesAgainstSimulation(t *testing.T) {
 }
 
 // TestLoudOppositeRowsOfLikelySamples: with probability q > 1/2 the loss of a step with the record
-// exceeds that of a public sample by log(q/(1−q)). The event that the sum of n steps is above t is a
-// lower end in closed form.
+// exceeds that of a public sample by log(q/(1−q)). The event that the sum of n steps is above t is
+// a lower end in closed form.
 func TestLoudOppositeRowsOfLikelySamples(t *testing.T) {
 	const q, mu = 0.9, 16.
 	for n := 1; n <= 4; n++ {

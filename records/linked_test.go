@@ -250,8 +250,8 @@ func TestRowsSeeWhatPrecedesThem(t *testing.T) {
 	}
 }
 
-// TestLinesThatCannotBeReadNameNoRow: files with lines that have too few fields for a key, too many,
-// or too long a text, are read like files without them.
+// TestLinesThatCannotBeReadNameNoRow: files with lines that have too few fields for a key, too
+// many, or too long a text, are read like files without them.
 func TestLinesThatCannotBeReadNameNoRow(t *testing.T) {
 	h := heap{{{"1", "s", "b"}, {"2", "n", "a"}}, {{"x", "2", "yes", "3"}, {"y", "1", "yes", "7"}},
 		{{"0.25", "1", "y"}, {"1", "2", "x"}}}

@@ -86,8 +86,8 @@ type persons struct{ reading }
 
 func (persons) TakesPersons() {}
 
-// TestGuaranteesOfPersonsStateTheirRows checks that the guarantee of a run whose records are persons
-// says how many rows of a person were read.
+// TestGuaranteesOfPersonsStateTheirRows checks that the guarantee of a run whose records are
+// persons says how many rows of a person were read.
 func TestGuaranteesOfPersonsStateTheirRows(t *testing.T) {
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
 	if err != nil {

@@ -44,5 +44,8 @@ func quietMutants() []mutant {
 			"		if fault != readable {\n			return false, nil\n		}\n		length",
 			"		if fault == tooLong {\n			return false, nil\n		}\n		length",
 			"one row of a file ends the process"),
+		in("privacytest", "replays in one order", "InBothOrders",
+			"		if turn%2 == 1 {", "		if turn%2 == 2 {",
+			"a comparison with the true sum on one side is not found"),
 	}
 }
