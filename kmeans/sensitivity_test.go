@@ -262,14 +262,19 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 }
 
-// undeclared is a backend without promises: a record's cluster may depend on other records.
-type undeclared struct{ device.Backend }
+// promising is a backend with other promises: a record's cluster may depend on other records, or on
+// the call.
+type promising struct {
+	device.Backend
+	promises device.Promises
+}
 
-// TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on an undeclared
-// backend also names the real noise class, for the norms and for the iterations. So does that of a
-// fit whose sums another process added up on such a backend.
+func (p promising) Promises() device.Promises { return p.promises }
+
+// TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on a backend without
+// both promises also names the real noise class, for the norms and for the iterations. So does that
+// of a fit whose sums another process added up on such a backend.
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
-	cpu, other := device.CPU(), device.Backend(undeclared{device.CPU()})
 	s := records.Interval(2, -1, 1)
 	f := kmeans.Raw(s)
 	data, err := records.FromFlat(s, make([]float32, 20))
@@ -289,7 +294,10 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 			}
 		}
 	}
-	for be, want := range map[device.Backend]int{cpu: 1, other: 2} {
+	for be, want := range map[device.Backend]int{device.CPU(): 1,
+		promising{device.CPU(), device.Promises{}}:                2,
+		promising{device.CPU(), device.Promises{RowsAlone: true}}: 2,
+		promising{device.CPU(), device.Promises{SameBits: true}}:  2} {
 		check("fit on "+be.Name(), want, func(l *ledger.Ledger) error {
 			_, err := kmeans.Fit(t.Context(), cfg, f, data, l, kmeans.WithBackend(be))
 			return err
