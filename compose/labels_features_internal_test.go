@@ -23,9 +23,9 @@ func (s promising) New(rows, cols int) device.Matrix {
 	return s.Backend.New(rows, cols)
 }
 
-// TestFeaturesNeedPromises checks that a device without both promises computes no features of records.
-// On such a device one record could change the features of others, and clipping by sgd would not
-// bound its effect.
+// TestFeaturesNeedPromises checks that a device without both promises computes no features of
+// records. On such a device one record could change the features of others, and clipping by sgd
+// would not bound its effect.
 func TestFeaturesNeedPromises(t *testing.T) {
 	s := records.Image(8, 8).WithLabels("a", "b")
 	data, err := records.FromFlat(s, make([]float32, 3*64), 0, 1, 0)

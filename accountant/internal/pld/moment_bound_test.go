@@ -37,7 +37,8 @@ func TestMomentBound(t *testing.T) {
 }
 
 // TestInfiniteLossesOfManyUses: every use may have an infinite loss. No answer is below δ, or ε, of
-// a binomial number of finite losses and the chance of an infinite one; and no divergence is finite.
+// a binomial number of finite losses and the chance of an infinite one, and no divergence is
+// finite.
 func TestInfiniteLossesOfManyUses(t *testing.T) {
 	const p, a, lost = 0.3, 0.2, 1e-4
 	_, b := twoLosses(p, a)
