@@ -95,5 +95,8 @@ func quietMutants() []mutant {
 		in("device", "one promise is enough", "BothPromises",
 			"f.Promises() == Promises{RowsAlone: true, SameBits: true}", "f.Promises().SameBits",
 			"one record changes the gradients of others"),
+		in("kmeans", "norms of persons elsewhere are of rows", "PassesOfPersons",
+			"= schema.RowsPerPerson() > 0, e.iteration, e.norms", "= false, e.iteration, e.norms",
+			"sums of persons that other processes add up have no fit"),
 	}
 }
