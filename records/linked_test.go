@@ -37,15 +37,18 @@ type heap [3][][]string
 var heads = [3]string{"customer,region,class", "account,customer,open,limit",
 	"amount,customer,account"}
 
+var heapKeys = []string{"0", ":1", "1", "0:"}
+
 // randomHeap returns rows of up to four customers, of which any may lack a key, have one twice, or
-// have too many rows. Keys of accounts are the same for different customers.
+// have too many rows. Keys of accounts are the same for different customers, and some keys are made
+// alike by a colon between a customer's and an account's.
 func randomHeap(rng *rand.Rand) (h heap) {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	key := func(n int) string {
 		if rng.IntN(8) == 0 {
 			return ""
 		}
-		return pick("", " ") + fmt.Sprint(rng.IntN(n))
+		return pick("", " ") + heapKeys[rng.IntN(n)]
 	}
 	for range rng.IntN(6) {
 		h[0] = append(h[0], []string{key(4), pick("n", "s", "?"), pick("a", "b", "x")})
@@ -169,7 +172,7 @@ func TestARootContributesAtMostOneRecord(t *testing.T) {
 			!reflect.DeepEqual(seen, right(contributions(other))) {
 			t.Fatalf("Link and ReadTables differ on %v", h)
 		}
-		root := fmt.Sprint(rng.IntN(4))
+		root := heapKeys[rng.IntN(4)]
 		fewer := h.without(root).read(t, d)
 		if n := l.Len() - fewer.Len(); n < 0 || n > 1 {
 			t.Fatalf("%d records fewer without %s in %v", n, root, h)
@@ -350,6 +353,28 @@ func TestDrawnTimesIncrease(t *testing.T) {
 		}
 		if late < 50 || rows.Len() < 500 {
 			t.Errorf("%d gaps of %d rows pass the bound", late, rows.Len())
+		}
+	}
+}
+
+// TestLinesThatCannotBeReadNameNoRow: files with lines that have too few fields for a key, too
+// many, or too long a text, are read like files without them.
+func TestLinesThatCannotBeReadNameNoRow(t *testing.T) {
+	h := heap{{{"1", "s", "b"}, {"2", "n", "a"}}, {{"x", "2", "yes", "3"}, {"y", "1", "yes", "7"}},
+		{{"0.25", "1", "y"}, {"1", "2", "x"}}}
+	d := bank(t)
+	want := fmt.Sprint(contributions(h.read(t, d)))
+	for _, wrong := range [][]string{{""}, {"1"}, {"1", "2"}, {"x", "2", "yes", "3", "4"},
+		{"x", "2", strings.Repeat("y", 1<<20), "3"}} {
+		for i := range h {
+			if len(wrong) == len(h[i][0]) {
+				continue
+			}
+			odd := h
+			odd[i] = append([][]string{wrong}, h[i]...)
+			if got := fmt.Sprint(contributions(odd.read(t, d))); got != want {
+				t.Errorf("table %d with a line of %d fields: %s, want %s", i, len(wrong), got, want)
+			}
 		}
 	}
 }
