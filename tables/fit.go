@@ -249,7 +249,8 @@ func (f *fitting) law(i int) []float64 {
 }
 
 // choose chooses among the candidates for which the model seems to have room. If there are none, or
-// there is no room after all, the choice is spent, and choose returns -1.
+// there is no room after all, the choice is spent, and choose returns -1. Every model has single
+// columns, also one of more cells.
 func (f *fitting) choose(guesses [][]float64, std float64) (int, error) {
 	open := f.open()
 	grant, err := f.choices.Next()
@@ -269,7 +270,7 @@ func (f *fitting) choose(guesses [][]float64, std float64) (int, error) {
 	}
 	i := open[k]
 	with := append(f.measured(), f.list[i].attributes)
-	if !graphical.Fits(f.domain, with, float64(f.Cells)) {
+	if len(f.list[i].attributes) > 1 && !graphical.Fits(f.domain, with, float64(f.Cells)) {
 		f.refused[f.covers.fine[i]] = true
 		return -1, nil
 	}
