@@ -42,8 +42,8 @@ import (
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
 // each column and the class; see ClassPart. It measures the coarse table if there is one. Rounds
-// for more than 64 columns then fit the model only near the new measurement, and compare only tables
-// of a column near it.
+// for more than 64 columns then fit the model only near the new measurement, and compare only
+// tables of a column near it.
 //
 // Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release of
 // counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian releases

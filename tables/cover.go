@@ -103,8 +103,8 @@ func (c covers) count(codes [][]uint16, shares, counts []int64) {
 	})
 }
 
-// countRows sets the counts to those of rows drawn from a model. It leaves those of tables without a
-// fresh attribute; nil means that all are fresh.
+// countRows sets the counts to those of rows drawn from a model. It leaves those of tables without
+// a fresh attribute; nil means that all are fresh.
 func (c covers) countRows(codes [][]uint16, counts []int64, fresh []bool) {
 	marginal.InParallel(len(c.counted), func(k int) {
 		i := c.counted[k]

@@ -178,8 +178,8 @@ func (f *fitting) tables(ctx context.Context, r *synth.Run, groups []marginal.Gr
 }
 
 // guesses returns estimates of all candidates' tables, in records. It counts them in rows drawn
-// from the model, except those without an attribute that the last fit changed, whose estimates stay.
-// The next call overwrites them.
+// from the model, except those without an attribute that the last fit changed, whose estimates
+// stay. The next call overwrites them.
 func (f *fitting) guesses() [][]float64 {
 	records := f.Nominal
 	if records == 0 {

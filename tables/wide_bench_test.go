@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// BenchmarkAIMWide fits AIM with its defaults to 10,000 rows of 30, 100 and 300 columns, half of them
-// numbers and half levels, which depend on four hidden factors.
+// BenchmarkAIMWide fits AIM with its defaults to 10,000 rows of 30, 100 and 300 columns, half of
+// them numbers and half levels, which depend on four hidden factors.
 func BenchmarkAIMWide(b *testing.B) {
 	for _, columns := range []int{30, 100, 300} {
 		b.Run(fmt.Sprint(columns), func(b *testing.B) {

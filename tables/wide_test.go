@@ -133,10 +133,10 @@ func TestWideTablesAreFittedNear(t *testing.T) {
 	}
 }
 
-// TestFitsNearUnderReplay replays fits of 66 columns and a class, which are fitted near measurements,
-// with much and with little room for tables, on neighbours that differ in one row. It also interrupts
-// each fit at five reports; a fit that goes on must release a generator within the plan's cells,
-// which can be read back.
+// TestFitsNearUnderReplay replays fits of 66 columns and a class, which are fitted near
+// measurements, with much and with little room for tables, on neighbours that differ in one row. It
+// also interrupts each fit at five reports; a fit that goes on must release a generator within the
+// plan's cells, which can be read back.
 func TestFitsNearUnderReplay(t *testing.T) {
 	var list []records.Column
 	for j := range 66 {

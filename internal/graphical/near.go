@@ -49,8 +49,8 @@ func (m *Model) FitNear(ctx context.Context, list []Measurement, total float64, 
 }
 
 // message returns the message of a clique to its parent or, if down is set, that of its parent to
-// it: the distribution of what they share without the message that goes up. Its largest number is 0,
-// so that NewModel, which clamps factors, keeps it.
+// it: the distribution of what they share without the message that goes up. Its largest number is
+// 0, so that NewModel, which clamps factors, keeps it.
 func (n *node) message(down bool) []float64 {
 	out := slices.Clone(n.top)
 	for s, p := range n.shared {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestReachIsATree builds the cliques whose cells Reach counts. Together with those of the tree they
-// must be a triangulation, in which eliminating attributes without new edges finds as many cells,
-// or fewer if one of the cliques contains another.
+// TestReachIsATree builds the cliques whose cells Reach counts. Together with those of the tree
+// they must be a triangulation, in which eliminating attributes without new edges finds as many
+// cells, or fewer if one of the cliques contains another.
 func TestReachIsATree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	equal, far, larger, all := 0, 0, 0, 0
@@ -107,7 +107,8 @@ func cliquesOf(t Tree) (list [][]int) {
 	return list
 }
 
-// randomGroups returns the sizes of n attributes and groups of them, which often form several parts.
+// randomGroups returns the sizes of n attributes and groups of them, which often form several
+// parts.
 func randomGroups(rng *rand.Rand, n int) (d Domain, groups [][]int) {
 	for range n {
 		d = append(d, 2+rng.IntN(9))
