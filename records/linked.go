@@ -325,9 +325,9 @@ func (l *Linked) Gather(rows []int32, b *device.Batch) { l.parts[0].frame.Gather
 // Range encodes rows lo … hi-1 of the root.
 func (l *Linked) Range(lo, hi int, b *device.Batch) { l.parts[0].frame.Range(lo, hi, b) }
 
-// Table returns the rows of a table, with the number of rows in each child table, and the row of
-// the parent's table that each belongs to; parents is nil for the root. Tables are numbered in the
-// order of [Tables.All].
+// Table returns the rows of a table, with their gaps if it has Gaps and the number of rows in each
+// child table, and the row of the parent's table that each belongs to; parents is nil for the root.
+// Tables are numbered in the order of [Tables.All].
 func (l *Linked) Table(i int) (rows *Frame, parents []int32) {
 	return l.parts[i].frame, l.parts[i].up
 }
