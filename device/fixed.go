@@ -13,58 +13,90 @@ import (
 // Unit is a power of two. Chain is the largest number of products that a backend may add up in
 // float32 before it adds them to the sum (see FixedSummer). Elements wrap around beyond 31 bits, so
 // the code that fills a Fixed must bound the number of records.
+//
+// A sum in the memory of a device has Mem instead of Units, and Take brings it to the host.
 type Fixed struct {
 	Units  []int32
+	Mem    Memory // of int32 numbers
 	Unit   float32
 	Chain  int
 	Limit  float64   // bound on every partial sum of one record's terms, in every element
 	Carry  []float64 // the part of each element that exceeds 31 bits, in units; nil for none
 	Shapes []Shape
 	starts []int
+	be     Backend // of Mem
+	spare  []int32 // for Take from Mem
 }
 
-// FixedBlock is one block of a Fixed. Its elements are stored row by row without gaps.
+// FixedBlock is one block of a Fixed, in Units or in Mem. Its elements are stored row by row
+// without gaps.
 type FixedBlock struct {
 	Rows, Cols int
 	Units      []int32
+	Mem        Memory
 	Unit       float32
 	Chain      int
 	Limit      float64
 }
 
-// NewFixed allocates a sum of zeros of the given shapes. The caller sets Unit and Chain.
-func NewFixed(shapes ...Shape) Fixed {
+// NewFixed allocates a sum of zeros of the given shapes in the memory of a backend. The caller sets
+// Unit and Chain.
+func NewFixed(b Backend, shapes ...Shape) Fixed {
 	f := Fixed{Shapes: append([]Shape(nil), shapes...), starts: starts(shapes)}
-	f.Units = make([]int32, f.starts[len(shapes)])
+	n := f.starts[len(shapes)]
+	if b.New(1, 1).Mem == nil {
+		f.Units = make([]int32, n)
+	} else { // the zero of float32 has the bits of the zero of int32
+		f.be, f.Mem, f.spare = b, b.New(1, n).Mem, make([]int32, n)
+	}
 	return f
 }
 
 // Block returns block i, which shares the memory of f.
 func (f Fixed) Block(i int) FixedBlock {
-	s := f.Shapes[i]
-	return FixedBlock{Rows: s.Rows, Cols: s.Cols, Units: f.Units[f.starts[i]:f.starts[i+1]],
-		Unit: f.Unit, Chain: f.Chain, Limit: f.Limit}
+	b := FixedBlock{Rows: f.Shapes[i].Rows, Cols: f.Shapes[i].Cols, Unit: f.Unit, Chain: f.Chain,
+		Limit: f.Limit}
+	if f.Mem != nil {
+		b.Mem = f.Mem.Offset(f.starts[i])
+	} else {
+		b.Units = f.Units[f.starts[i]:f.starts[i+1]]
+	}
+	return b
 }
 
 // Sub returns the view of blocks lo to hi−1.
 func (f Fixed) Sub(lo, hi int) Fixed {
-	s := Fixed{Units: f.Units[f.starts[lo]:f.starts[hi]], Unit: f.Unit, Chain: f.Chain,
-		Limit: f.Limit, Shapes: f.Shapes[lo:hi], starts: starts(f.Shapes[lo:hi])}
+	s := f
+	s.Shapes, s.starts = f.Shapes[lo:hi], starts(f.Shapes[lo:hi])
+	if f.Mem != nil {
+		s.Mem, s.spare = f.Mem.Offset(f.starts[lo]), f.spare[f.starts[lo]:f.starts[hi]]
+	} else {
+		s.Units = f.Units[f.starts[lo]:f.starts[hi]]
+	}
 	if f.Carry != nil {
 		s.Carry = f.Carry[f.starts[lo]:f.starts[hi]]
 	}
 	return s
 }
 
-// Take adds elements lo to hi−1 of other to f and sets them to zero in other. Both sums have the
-// same unit. Calls for disjoint ranges may run at the same time.
+// Take adds elements lo to hi−1 of other to f, which is in host memory, and sets them to zero in
+// other. Both sums have the same unit. Calls for disjoint ranges may run at the same time.
 func (f Fixed) Take(other Fixed, lo, hi int) {
-	if len(f.Units) != len(other.Units) || f.Unit != other.Unit {
+	if n, m := f.starts[len(f.Shapes)], other.starts[len(other.Shapes)]; n != m ||
+		f.Unit != other.Unit {
 		panic(fmt.Sprintf("device: Fixed.Take: sums of %d and %d elements with units %v and %v, want "+
-			"equal numbers of elements and equal units", len(f.Units), len(other.Units), f.Unit, other.Unit))
+			"equal numbers of elements and equal units", n, m, f.Unit, other.Unit))
 	}
-	onHost().addUnits(f.Units[lo:hi], other.Units[lo:hi])
-	clear(other.Units[lo:hi])
+	if other.Mem == nil {
+		onHost().addUnits(f.Units[lo:hi], other.Units[lo:hi])
+		clear(other.Units[lo:hi])
+		return
+	}
+	on := Matrix{Rows: 1, Cols: hi - lo, Stride: hi - lo, Mem: other.Mem.Offset(lo)}
+	units := other.spare[lo:hi]
+	other.be.Download(FixedBlock{Rows: 1, Cols: hi - lo, Units: units}.seen().Data, on)
+	other.be.Fill(on, 0)
+	onHost().addUnits(f.Units[lo:hi], units)
 }
 
 // FixedSummer is a backend that adds products up in fixed point.
@@ -103,7 +135,8 @@ type FixedSummer interface {
 }
 
 // Promises states properties of a backend's results, beyond their accuracy, that privacy guarantees
-// depend on.
+// depend on. A backend that hands products to a library cannot make them if the library chooses the
+// order of a sum by the number of rows or by how operands lie in memory.
 type Promises struct {
 	// RowsAlone concerns every method whose result has a row for each row of an operand. It states
 	// that the bits of row i of the result do not depend on the contents of the other rows, on their

@@ -240,7 +240,7 @@ func TestTake(t *testing.T) {
 			}
 		}
 	}
-	a, b := NewFixed(Shape{Rows: 3, Cols: 50}), NewFixed(Shape{Rows: 3, Cols: 50})
+	a, b := NewFixed(CPU(), Shape{Rows: 3, Cols: 50}), NewFixed(CPU(), Shape{Rows: 3, Cols: 50})
 	a.Unit, b.Unit = 0.5, 0.5
 	for i := range a.Units {
 		a.Units[i], b.Units[i] = 1, 2
@@ -256,7 +256,7 @@ func TestTake(t *testing.T) {
 		}
 	}
 	for _, cols := range []int{9, 150} {
-		other := NewFixed(Shape{Rows: 1, Cols: cols})
+		other := NewFixed(CPU(), Shape{Rows: 1, Cols: cols})
 		refused := func() (refused bool) {
 			defer func() { refused = recover() != nil }()
 			a.Take(other, 0, 9)

@@ -64,8 +64,7 @@ func (g *mixtureGradients) FinishFixedSum(dst device.Fixed) {
 // fixedView returns part c's blocks of dst. It keeps the views for later calls, because a training
 // loop uses the same dst in every step.
 func (g *mixtureGradients) fixedView(dst device.Fixed, c int) device.Fixed {
-	if len(g.fixed) == 0 || len(dst.Units) == 0 || len(g.fixed[0].Units) == 0 ||
-		&g.fixed[0].Units[0] != &dst.Units[0] {
+	if len(g.fixed) == 0 || !sameMemory(g.fixed[0], dst) {
 		g.fixed = g.fixed[:0]
 		for _, s := range g.spans {
 			g.fixed = append(g.fixed, dst.Sub(s.lo, s.hi))
@@ -77,4 +76,12 @@ func (g *mixtureGradients) fixedView(dst device.Fixed, c int) device.Fixed {
 		v.Carry = dst.Sub(g.spans[c].lo, g.spans[c].hi).Carry
 	}
 	return v
+}
+
+// sameMemory reports whether two sums, of which neither is empty, begin at the same place.
+func sameMemory(a, b device.Fixed) bool {
+	if a.Mem != nil || b.Mem != nil {
+		return a.Mem == b.Mem
+	}
+	return &a.Units[0] == &b.Units[0]
 }

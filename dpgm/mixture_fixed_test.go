@@ -10,7 +10,7 @@ import (
 // limit and carry of the sum. They depend on the step's clip norm.
 func TestViewsFollowTheirSum(t *testing.T) {
 	shape := device.Shape{Name: "w", Rows: 2, Cols: 3}
-	sum := device.NewFixed(shape, shape)
+	sum := device.NewFixed(device.CPU(), shape, shape)
 	g := &mixtureGradients{spans: []span{{0, 1}, {1, 2}}}
 	for step := range 3 {
 		sum.Unit, sum.Chain, sum.Limit = float32(int(1)<<step), 8+step, float64(step)

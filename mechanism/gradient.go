@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
@@ -11,12 +12,16 @@ import (
 
 // Gradient is one noised sum of clipped per-example gradients.
 type Gradient struct {
-	Sum             []float32 // the sum without noise, in floating point
-	Units           []int32   // or the sum in fixed point, as multiples of Unit
-	Carry           []float64 // with Units: the excess over 31 bits, as multiples of Unit, or nil
-	Unit            float64   // with Units: a power of two
-	Sensitivity     float64   // L2 sensitivity of Sum under the run's relation: see SumSensitivity
-	NoiseMultiplier float64   // noise standard deviation of this release ÷ Sensitivity
+	Sum   []float32 // the sum without noise, in floating point
+	Units []int32   // or the sum in fixed point, as multiples of Unit
+	Carry []float64 // with Units: the excess over 31 bits, as multiples of Unit, or nil
+	Unit  float64   // with Units or Device: a power of two
+	// Device holds the sum in fixed point instead of Units, and makes the noise where it is. Dim is
+	// then its length. The noisy sum stays there, and sink is not called.
+	Device          chunked.Device
+	Dim             int
+	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
+	NoiseMultiplier float64 // noise standard deviation of this release ÷ Sensitivity
 	// Workers is the number of pieces into which the work is divided, at least one. It does not
 	// affect the noise or the guarantee.
 	Workers int
@@ -63,6 +68,9 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	if err := spec.check(); err != nil {
 		return g.a.refuse("%v", err)
 	}
+	if spec.Device != nil && g.a.band != nil {
+		return g.a.refuse("a gradient on a device: correlated noise is made on the host")
+	}
 	grid, fine, std := g.a.gridOf(spec)
 	if !isPowerOfTwo(fine) {
 		return g.a.refuse("a sensitivity of %v: too small or too large for a grid", spec.Sensitivity)
@@ -85,6 +93,9 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 		g.a.note(ledger.RealNoise)
 	}
 	job := g.a.parallel(spec, l, grid)
+	if spec.Device != nil {
+		return g.there(job, 1/spec.NoiseMultiplier, std)
+	}
 	if g.a.run.tap != nil {
 		return g.tapped(job, 1/spec.NoiseMultiplier, std, sink)
 	}
@@ -104,15 +115,19 @@ func (a *Allowance) gridOf(spec Gradient) (grid, fine, std float64) {
 }
 
 // dim returns the number of coordinates.
-func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units)) }
+func (s Gradient) dim() int { return max(len(s.Sum), len(s.Units), s.Dim) }
 
 // check reports an invalid combination of Sum, Units and Carry.
 func (s Gradient) check() error {
 	switch {
-	case s.Sum != nil && s.Units != nil:
-		return errors.New("Gradient: Sum and Units are both set: want one of them")
-	case s.Units == nil && (s.Carry != nil || s.Unit != 0):
+	case s.Sum != nil && s.Units != nil || s.Device != nil && (s.Sum != nil || s.Units != nil):
+		return errors.New("Gradient: Sum, Units and Device: want one of them")
+	case (s.Device == nil) != (s.Dim == 0) || s.Dim < 0:
+		return errors.New("Gradient: Dim must be positive with Device, and 0 without")
+	case s.Units == nil && (s.Carry != nil || s.Device == nil && s.Unit != 0):
 		return errors.New("Gradient: Unit or Carry is set without Units")
+	case s.Device != nil && !isPowerOfTwo(s.Unit):
+		return errors.New("Gradient: Unit must be a power of two")
 	case s.Units != nil && (!isPowerOfTwo(s.Unit) || s.Carry != nil && len(s.Carry) != len(s.Units)):
 		return errors.New(
 			"Gradient: Unit must be a power of two, and Carry must be nil or of the length of Units")
@@ -150,18 +165,25 @@ func (t terms) gradientNoise(sensitivity, noiseMultiplier float64, dim int) (gri
 	return grid, std
 }
 
-// tapped passes a whole release through a test's tap.
-func (g *Grant) tapped(job *parallel, effect, std float64,
-	sink func(offset int, noisy []float64)) error {
+// told describes a release to a test's tap, with room for its outputs.
+func (g *Grant) told(job *parallel, effect, std float64) *entropy.Release {
 	dim := job.spec.dim()
 	rel := &entropy.Release{Step: g.step, Purpose: g.a.purpose, Mechanism: "Gaussian gradient",
 		Effect: effect,
 		Std:    []float64{std}, Grid: []float64{job.grid}, Inputs: [][]float64{make([]float64, dim)},
 		Outputs: [][]float64{make([]float64, dim)}, Inexact: job.spec.Sum != nil}
-	in, out := rel.Inputs[0], rel.Outputs[0]
+	in := rel.Inputs[0]
 	for i := range in {
 		in[i] = sampler.RoundToGrid(job.spec.coordinate(i), job.inverse) * job.grid
 	}
+	return rel
+}
+
+// tapped passes a whole release through a test's tap.
+func (g *Grant) tapped(job *parallel, effect, std float64,
+	sink func(offset int, noisy []float64)) error {
+	rel := g.told(job, effect, std)
+	out := rel.Outputs[0]
 	job.run(1, func(offset int, noisy []float64) { copy(out[offset:], noisy) })
 	if err := g.a.run.tap.Release(rel); err != nil {
 		return err

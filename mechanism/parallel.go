@@ -124,7 +124,7 @@ func newWorker(job *parallel, number int) *worker {
 // fill draws the noise of chunk i and passes the noisy sum to sink.
 func (w *worker) fill(i int) {
 	p, lo := w.job, i*chunk
-	w.lane, w.next, w.ahead = p.lanes[i], len(w.words), entropy.Ahead{}
+	w.open(i)
 	for hi := min(lo+chunk, p.spec.dim()); lo < hi; lo += block {
 		noisy := w.noisy[:min(block, hi-lo)]
 		w.drawSteps(p.normal, noisy)
@@ -134,6 +134,11 @@ func (w *worker) fill(i int) {
 		p.add(noisy, lo)
 		p.sink(lo, noisy)
 	}
+}
+
+// open begins to read the lane of chunk i.
+func (w *worker) open(i int) {
+	w.lane, w.next, w.ahead = w.job.lanes[i], len(w.words), entropy.Ahead{}
 }
 
 // Uint64 returns the next word. It makes the worker a source of words for the rare draws.

@@ -79,7 +79,7 @@ func TestBlocksOfClassifiers(t *testing.T) {
 // blockSum returns a fixed-point sum of gradients whose blocks are clipped separately. A record
 // with a block that is not finite is left out, as in package sgd.
 func blockSum(n Network, b device.Batch, bound float64) device.Fixed {
-	sum := device.NewFixed(n.Params().Shapes...)
+	sum := device.NewFixed(device.CPU(), n.Params().Shapes...)
 	sum.Unit, sum.Limit, sum.Chain = 0x1p-16, bound, 8
 	if b.Sparse == nil { // a copy: records that are not finite are cleared in place
 		b.Dense = device.HostMatrix(b.Rows, b.Dense.Cols, slices.Concat(matrixRows(b.Dense)...))

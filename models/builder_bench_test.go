@@ -41,7 +41,7 @@ func BenchmarkBuilt(b *testing.B) {
 			for i := range weights {
 				weights[i] = device.Odd(.01)
 			}
-			sum := device.NewFixed(net.Params().Shapes...)
+			sum := device.NewFixed(device.CPU(), net.Params().Shapes...)
 			sum.Unit, sum.Limit, sum.Chain = 0x1p-18, 8, 48
 			for b.Loop() {
 				g := net.Gradients(batch)

@@ -35,8 +35,8 @@ type FixedBlockGradients interface {
 type FixedFinisher interface {
 	FixedGradients
 	StartFixedSum()
-	// FinishFixedSum adds to dst the part that depends on all calls of AddFixedSum since
-	// StartFixedSum.
+	// FinishFixedSum adds to dst, which is in host memory, the part that depends on all calls of
+	// AddFixedSum since StartFixedSum.
 	FinishFixedSum(dst device.Fixed)
 }
 

@@ -68,7 +68,7 @@ func fixedSum(n Network, form FixedForm, b device.Batch, bound, stretch float64)
 // fixedSumIn is fixedSum in units of the given size.
 func fixedSumIn(unit float32, n Network, form FixedForm, b device.Batch,
 	bound, stretch float64) device.Fixed {
-	sum := device.NewFixed(n.Params().Shapes...)
+	sum := device.NewFixed(device.CPU(), n.Params().Shapes...)
 	sum.Unit, sum.Limit = unit, float64(form.Reach)*bound
 	half, most := float64(form.Terms)/2, bound/float64(unit)
 	sum.Chain = int(stretch * (1<<22 - 1 - 2*(float64(form.Reach)*most+half)) / (most + half))

@@ -88,14 +88,15 @@ func (n *rbm) FinishFixedSum(dst device.Fixed) {
 		return
 	}
 	last := n.arch.Hidden
+	inner, border := toHost(n.be, n.chains.inner, nil), toHost(n.be, n.chains.border, nil)
 	lo := 0
 	for k := range n.visible.Dim {
-		lo = addRounded(dst, lo, n.chains.inner.Row(k)[:last], total)
+		lo = addRounded(dst, lo, inner.Row(k)[:last], total)
 	}
 	for k := range n.visible.Dim {
-		lo = addRounded(dst, lo, n.chains.inner.Row(k)[last:], total)
+		lo = addRounded(dst, lo, inner.Row(k)[last:], total)
 	}
-	addRounded(dst, lo, n.chains.border.Row(0)[:last], total)
+	addRounded(dst, lo, border.Row(0)[:last], total)
 }
 
 // addRounded adds total times x, rounded, to the elements of dst that begin at lo. It returns the

@@ -208,9 +208,14 @@ func (t *pass) addFixedBias(be device.FixedSummer, u *use, weights []float32,
 	dst device.FixedBlock) {
 	dst.Rows, dst.Cols = 1, dst.Rows*dst.Cols
 	if u.lower != lowerNone || u.rows > few {
-		ones := t.ones(u, 1)
-		for i := range weights {
-			be.AddFixedBlocks(weights[i:i+1], u.rows, ones, u.d.RowRange(i*u.rows, (i+1)*u.rows), dst)
+		step := 1 // in a cache, one record's ones are enough; a device takes all records at once
+		if t.stage.remote {
+			step = max(len(weights), 1)
+		}
+		ones := t.ones(u, step)
+		for i := 0; i < len(weights); i += step {
+			be.AddFixedBlocks(weights[i:i+step], u.rows, ones, u.d.RowRange(i*u.rows, (i+step)*u.rows),
+				dst)
 		}
 		return
 	}

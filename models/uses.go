@@ -32,6 +32,7 @@ type use struct {
 	lower        lowering       // which of a and d is given by images
 	window       device.Window  // of these images
 	apart        bool           // the rows of a record list different items, so they never meet
+	na, nd       []float64      // squared norms of rows, if measure has computed them
 	mixed        bool           // d is the gradient of all records together
 }
 
@@ -62,6 +63,11 @@ type sums struct {
 	list           [][]float32
 	whole          [1]float64
 	one            device.Matrix
+	squared        []float64 // of measure
+	together       interface {
+		RowSquaredNorms(dst []float64, m device.Matrix)
+		Wait()
+	}
 }
 
 // collect lists the uses of all parameters.
@@ -103,14 +109,19 @@ func bounded(squared float64) float64 {
 // squares returns the squared norms of the rows of a use, or NaN for norms that are too large.
 func (t *pass) squares(u *use) (a, d []float64) {
 	s := &t.summing
-	s.nd = grow(s.nd, u.d.Rows)
-	t.be.RowSquaredNorms(s.nd, u.d)
-	s.na = grow(s.na, u.d.Rows)
+	s.nd, s.na = grow(s.nd, u.d.Rows), grow(s.na, u.d.Rows)
+	if u.nd != nil {
+		copy(s.nd, u.nd)
+	} else {
+		t.be.RowSquaredNorms(s.nd, u.d)
+	}
 	switch {
 	case u.sparse != nil:
 		sparseSquaredNorms(s.na, u.sparse)
 	case u.weight < 0:
 		clear(s.na)
+	case u.na != nil:
+		copy(s.na, u.na)
 	default:
 		t.be.RowSquaredNorms(s.na, u.a)
 	}
@@ -128,9 +139,47 @@ func (t *pass) SquaredNorms(dst []float64) {
 	if t.rows == 0 {
 		return
 	}
+	t.measure()
 	for i := range t.list {
 		t.addNorms(&t.list[i], dst)
 	}
+}
+
+// measure computes the squared norms of all uses' rows with one wait for the device, if the backend
+// can. Each wait costs as much as many small operations.
+func (t *pass) measure() {
+	g, ok := t.be.(interface {
+		Norms() interface {
+			RowSquaredNorms(dst []float64, m device.Matrix)
+			Wait()
+		}
+	})
+	if !ok {
+		return
+	}
+	s, all := &t.summing, 0
+	if s.together == nil {
+		s.together = g.Norms()
+	}
+	for i := range t.list {
+		all += t.list[i].d.Rows
+	}
+	s.squared = grow(s.squared, 2*all)
+	left := s.squared
+	for i := range t.list {
+		u := &t.list[i]
+		if u.mixed || u.lower != lowerNone || u.rows > few && !u.apart {
+			continue
+		}
+		n := u.d.Rows
+		u.nd, left = left[:n], left[n:]
+		s.together.RowSquaredNorms(u.nd, u.d)
+		if u.sparse == nil && u.weight >= 0 {
+			u.na, left = left[:n], left[n:]
+			s.together.RowSquaredNorms(u.na, u.a)
+		}
+	}
+	s.together.Wait()
 }
 
 func (t *pass) addNorms(u *use, dst []float64) {
@@ -165,6 +214,7 @@ func (t *pass) BlockSquaredNorms(dst [][]float64) {
 	if t.rows == 0 {
 		return
 	}
+	t.measure()
 	s := &t.summing
 	for i := range t.list {
 		u, n := &t.list[i], t.records()

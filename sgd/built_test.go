@@ -361,12 +361,17 @@ func TestCheckpointsOfBuiltNetworks(t *testing.T) {
 }
 
 // TestBuiltNetworksElsewhere: on a device with its own memory, built networks end with about the
-// parameters that they have on the CPU, and the sums are not called exact.
+// parameters that they have on the CPU. Sums are called exact if the device has fixed-point sums.
 func TestBuiltNetworksElsewhere(t *testing.T) {
+	builtElsewhere(t, devicetest.SeparateMemory(device.CPU()), true)
+	builtElsewhere(t, unfixed(), false)
+}
+
+func builtElsewhere(t *testing.T, be device.Backend, exact bool) {
+	t.Helper()
 	data := levels(t, 30, 0)
 	for name, c := range builtNetworks {
 		for policy, clip := range builtClips(buildOn(t, device.CPU(), c)) {
-			be := devicetest.SeparateMemory(device.CPU())
 			cfg := with(clip, .7, 2)
 			want, there := trainBuilt(t, buildOn(t, device.CPU(), c), cfg, data), buildOn(t, be, c)
 			tap := &recorder{seed: 3}
@@ -386,8 +391,8 @@ func TestBuiltNetworksElsewhere(t *testing.T) {
 			}
 			if i := slices.IndexFunc(tap.releases, func(r entropy.Release) bool {
 				return r.Mechanism == "Gaussian gradient"
-			}); !tap.releases[i].Inexact {
-				t.Errorf("%s, %s: the sum is called exact", name, policy)
+			}); tap.releases[i].Inexact == exact {
+				t.Errorf("%s, %s: the sum is called exact: %v, want %v", name, policy, !exact, exact)
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func newCrew(t *Trainer) *crew {
 			return nil
 		}
 		if i > 0 {
-			m.sum = device.NewFixed(t.params.Shapes...)
+			m.sum = device.NewFixed(t.be, t.params.Shapes...)
 		}
 		c.members = append(c.members, m)
 	}

@@ -19,9 +19,9 @@
 // a fixed-point number and added without error. So one record changes the sum by its own rounded
 // gradient and nothing else. Noise is sampled exactly on a grid, and the noise class is "exact".
 // Networks whose gradients implement models.FixedGradients compute these sums at the speed of
-// float32 products. The networks of package models do this on the CPU. For other networks,
-// gradients are computed record by record, and their norms are measured. On a device with separate
-// memory, sums are float32 and the class is "real".
+// float32 products. The networks of package models do this. For other networks, gradients are
+// computed record by record, and their norms are measured. On a device with separate memory that is
+// not a device.FixedSummer with both promises, sums are float32 and the class is "real".
 //
 // Source: Abadi, Chu, Goodfellow, McMahan, Mironov, Talwar and Zhang, "Deep
 // Learning with Differential Privacy", 2016.

@@ -33,7 +33,9 @@ type fixedSum struct {
 	form models.FixedForm
 	one  device.Params // gradient of one record, if records are added one by one
 
-	sum     device.Fixed
+	sum     device.Fixed // in the memory of the backend
+	host    device.Fixed // sum itself, or what collect took from it; it has no carry of its own
+	size    int
 	rows    int // number of records in sum, without those in carry
 	most    int
 	shrink  float64
@@ -64,6 +66,7 @@ func (f *fixedSum) plan(bound float64) {
 		f.sum.Unit, f.sum.Chain, f.shrink = float32(unit), chain, shrink
 	}
 	f.sum.Limit = float64(f.form.Reach) * bound
+	f.host.Unit = f.sum.Unit
 	f.most = int((1<<31 - 1) / (bound/float64(f.sum.Unit) + float64(f.form.Terms)/2))
 }
 
@@ -76,25 +79,33 @@ func (f *fixedSum) chain(bound float64) int {
 
 // shrinkage returns the value of shrink in (2), for a bound in units.
 func (f *fixedSum) shrinkage(bound float64) float64 {
-	return float64(f.form.Terms) * math.Sqrt(float64(len(f.sum.Units))) / (2 * bound) * (1 + 0x1p-40)
+	return float64(f.form.Terms) * math.Sqrt(float64(f.size)) / (2 * bound) * (1 + 0x1p-40)
 }
 
 // begin clears the sum for a step of the given sensitivity.
 func (f *fixedSum) begin(bound float64) {
 	f.plan(bound)
 	if f.dirty {
-		clear(f.sum.Units)
+		f.collect()
+		clear(f.host.Units)
 	}
 	f.dirty = true
 	if f.carried {
 		clear(f.carry)
 	}
-	f.rows, f.carried, f.sum.Carry = 0, false, nil
+	f.rows, f.carried, f.host.Carry = 0, false, nil
+}
+
+// collect moves the units of a device to the host.
+func (f *fixedSum) collect() {
+	if f.sum.Mem != nil {
+		f.host.Take(f.sum, 0, f.size)
+	}
 }
 
 // clear zeroes the released units lo to hi−1 while they are still in the processor's cache. Call
 // released after all units are cleared.
-func (f *fixedSum) clear(lo, hi int) { clear(f.sum.Units[lo:hi]) }
+func (f *fixedSum) clear(lo, hi int) { clear(f.host.Units[lo:hi]) }
 
 // released records that every unit was cleared.
 func (f *fixedSum) released() { f.dirty = false }
@@ -105,13 +116,14 @@ func (f *fixedSum) room(records int) {
 		return
 	}
 	if f.carry == nil {
-		f.carry = make([]float64, len(f.sum.Units))
+		f.carry = make([]float64, f.size)
 	}
-	for i, v := range f.sum.Units {
+	f.collect()
+	for i, v := range f.host.Units {
 		f.carry[i] += float64(v)
 	}
-	clear(f.sum.Units)
-	f.rows, f.carried, f.sum.Carry = records, true, f.carry
+	clear(f.host.Units)
+	f.rows, f.carried, f.host.Carry = records, true, f.carry
 }
 
 // weight returns a clip factor for rows of the sum.
@@ -120,21 +132,24 @@ func (f *fixedSum) weight(factor float64) float32 {
 }
 
 // newFixedSum returns the fixed-point sum for the trainer's network. The network computes it, or
-// this file adds record by record. For networks on a device with separate memory, whose sums are
-// float32, newFixedSum returns nil.
+// this file adds record by record. For networks in the separate memory of a device without
+// fixed-point sums, newFixedSum returns nil.
 func newFixedSum(be device.Backend, net models.Network, grouped bool) *fixedSum {
-	p := net.Params()
-	if p.Flat.Mem != nil {
+	p, apart := net.Params(), net.Params().Flat.Mem != nil
+	summer, ok := device.FixedSums(be)
+	ok = ok && apart == (be.New(1, 1).Mem != nil)
+	if apart && !ok {
 		return nil
 	}
-	f := &fixedSum{sum: device.NewFixed(p.Shapes...), form: formOf(net.Gradients(device.Batch{}),
-		grouped)}
-	summer, ok := device.FixedSums(be)
-	if !ok || !f.form.Fixed() {
+	f := &fixedSum{form: formOf(net.Gradients(device.Batch{}), grouped), size: p.Len()}
+	if !apart && (!ok || !f.form.Fixed()) {
 		summer, _ = device.FixedSums(device.CPU())
 		f.form = models.FixedForm{}
 	}
-	f.be = summer
+	f.be, f.sum = summer, device.NewFixed(summer, p.Shapes...)
+	if f.host = f.sum; apart {
+		f.host = device.NewFixed(device.CPU(), p.Shapes...)
+	}
 	if !f.form.Fixed() {
 		f.sumAlone(p)
 	}
@@ -209,7 +224,7 @@ func (f *fixedSum) blockGradient(g models.BlockGradients, norms [][]float64, sha
 }
 
 // addOne adds f.one times weight to the sum.
-func (f *fixedSum) addOne(weight float32) { f.addRange(weight, 0, len(f.sum.Units)) }
+func (f *fixedSum) addOne(weight float32) { f.addRange(weight, 0, f.size) }
 
 func (f *fixedSum) addBlocks(weights [][]float32) {
 	for b := range weights {
@@ -220,7 +235,11 @@ func (f *fixedSum) addBlocks(weights [][]float32) {
 
 func (f *fixedSum) addRange(weight float32, lo, hi int) {
 	f.w[0] = weight
-	f.be.AddFixedRows(f.w, f.one.Flat.Slice(0, 1, lo, hi),
-		device.FixedBlock{Rows: 1, Cols: hi - lo, Units: f.sum.Units[lo:hi], Unit: f.sum.Unit,
-			Chain: f.sum.Chain})
+	b := device.FixedBlock{Rows: 1, Cols: hi - lo, Unit: f.sum.Unit, Chain: f.sum.Chain}
+	if f.sum.Mem != nil {
+		b.Mem = f.sum.Mem.Offset(lo)
+	} else {
+		b.Units = f.sum.Units[lo:hi]
+	}
+	f.be.AddFixedRows(f.w, f.one.Flat.Slice(0, 1, lo, hi), b)
 }

@@ -1,6 +1,7 @@
 package sgd_test
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -197,14 +198,58 @@ func TestSumsInFixedPointAreExact(t *testing.T) {
 	}
 }
 
-// TestRecordsAreClippedOnADeviceOfItsOwn: on a device with separate memory, the sum is computed in
-// float32. A record moves it by at most the clip norm, up to rounding, under every policy.
-func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
+// unfixed is a device with separate memory and without sums in fixed point.
+func unfixed() device.Backend {
+	return struct{ device.Backend }{devicetest.SeparateMemory(device.CPU())}
+}
+
+// TestSumsOnADeviceOfItsOwn: a device with separate memory and the CPU's results has the CPU's sums
+// in fixed point, bit by bit, under every policy, also with many micro-batches and carries.
+func TestSumsOnADeviceOfItsOwn(t *testing.T) {
+	for policy, clip := range policies() {
+		for _, micro := range []int{0, 2} {
+			cfg := with(clip, 1, 2)
+			cfg.MicroBatch = micro
+			here := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, device.CPU()),
+				hostile(t, 3, 5, -1), sgd.WithBackend(device.CPU()))
+			be := devicetest.SeparateMemory(device.CPU())
+			there := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, -1),
+				sgd.WithBackend(be))
+			for i, r := range there.releases {
+				if r.Inexact || !reflect.DeepEqual(r.Inputs, here.releases[i].Inputs) {
+					t.Errorf("%s, micro-batches of %d: release %d is another than on the CPU", policy, micro, i)
+				}
+			}
+		}
+	}
+}
+
+// unpromised is a device with sums in fixed point that does not promise to compute each record
+// alone.
+type unpromised struct{ device.FixedSummer }
+
+func (unpromised) Promises() device.Promises { return device.Promises{SameBits: true} }
+
+// TestSumsOfABackendWithoutPromises: sums in fixed point are exact only if the gradient of a record
+// depends on no other. A device that does not promise this has the noise class real.
+func TestSumsOfABackendWithoutPromises(t *testing.T) {
+	be := unpromised{devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)}
+	s := observe(t, with(nil, 1, 1), accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, -1),
+		sgd.WithBackend(be))
+	if !s.releases[0].Inexact {
+		t.Error("the sum is in fixed point, want float32")
+	}
+}
+
+// TestRecordsAreClippedOnADeviceWithoutFixedSums: on a device with separate memory that has no sums
+// in fixed point, the sum is computed in float32. A record moves it by at most the clip norm, up to
+// rounding, under every policy.
+func TestRecordsAreClippedOnADeviceWithoutFixedSums(t *testing.T) {
 	for policy, clip := range policies() {
 		cfg := with(clip, 1, 1)
 		cfg.MicroBatch = 0
 		run := func(without int) ([]float64, float64) {
-			be := devicetest.SeparateMemory(device.CPU())
+			be := unfixed()
 			s := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, without),
 				sgd.WithBackend(be))
 			for _, r := range s.releases {
@@ -231,7 +276,12 @@ func TestRecordsAreClippedOnADeviceOfItsOwn(t *testing.T) {
 // TestEveryStepBeginsWithNoSum: sums are not added up over the steps. On a device with separate
 // memory, and with parameters that hardly move, every step has the sum of the first step.
 func TestEveryStepBeginsWithNoSum(t *testing.T) {
-	be := devicetest.SeparateMemory(device.CPU())
+	everyStepBegins(t, devicetest.SeparateMemory(device.CPU()))
+	everyStepBegins(t, unfixed())
+}
+
+func everyStepBegins(t *testing.T, be device.Backend) {
+	t.Helper()
 	cfg := with(nil, 1, 3)
 	cfg.Optimizer = sgd.Adam(1e-12)
 	s := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, be), hostile(t, 3, 5, -1),

@@ -32,8 +32,11 @@ func (t *Trainer) clippedSum(ctx context.Context, grant *mechanism.Grant,
 			return err
 		}
 	}
+	if t.stayed = t.stays(); t.exact != nil && !t.stayed {
+		t.exact.collect()
+	}
 	if t.finish != nil {
-		t.finish.FinishFixedSum(t.exact.sum)
+		t.finish.FinishFixedSum(t.exact.host)
 		t.finish = nil
 	}
 	return nil

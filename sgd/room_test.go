@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/models"
 )
 
@@ -13,21 +14,42 @@ import (
 func TestRoomCountsTheBatchThatIsAdded(t *testing.T) {
 	const most = 10
 	for _, batch := range []int{1, 3, 6, 9, 10} {
-		f := &fixedSum{most: most, sum: device.Fixed{Units: make([]int32, 2)}}
+		f := &fixedSum{most: most, size: 2, host: device.Fixed{Units: make([]int32, 2)}}
 		for added := range 8 {
 			f.room(batch)
-			for i := range f.sum.Units {
-				f.sum.Units[i] += int32(batch) // each record adds 1
+			for i := range f.host.Units {
+				f.host.Units[i] += int32(batch) // each record adds 1
 			}
-			held, all := int(f.sum.Units[1]), int(f.sum.Units[1])
-			if f.sum.Carry != nil {
-				all += int(f.sum.Carry[1])
+			held, all := int(f.host.Units[1]), int(f.host.Units[1])
+			if f.host.Carry != nil {
+				all += int(f.host.Carry[1])
 			}
 			if held > most || all != (added+1)*batch {
 				t.Fatalf("batches of %d: the units hold %d records of %d, want at most %d of %d", batch,
 					held, all, most, (added+1)*batch)
 			}
 		}
+	}
+}
+
+// TestRoomCountsTheBatchOfADevice: the same holds if a device has the whole numbers.
+func TestRoomCountsTheBatchOfADevice(t *testing.T) {
+	be := devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)
+	shape := device.Shape{Rows: 1, Cols: 2}
+	f := &fixedSum{most: 10, size: 2, sum: device.NewFixed(be, shape),
+		host: device.NewFixed(device.CPU(), shape)}
+	f.sum.Unit, f.host.Unit, f.sum.Chain = 1, 1, 1
+	ones := be.New(4, 2)
+	be.Fill(ones, 1)
+	for added := range 8 {
+		f.room(4)
+		be.AddFixedRows([]float32{3, 3, 3, 3}, ones, f.sum.Block(0)) // each record adds 3
+		if want := added / 2 * 24; want > 0 && f.carry[1] != float64(want) {
+			t.Fatalf("%d batches: %v was carried over, want %d", added+1, f.carry[1], want)
+		}
+	}
+	if f.collect(); f.host.Units[1] != 24 {
+		t.Errorf("the units hold %d, want 24", f.host.Units[1])
 	}
 }
 

@@ -84,9 +84,14 @@ func (c settings) start(n int) *moments {
 func (s *moments) begin(factor float64) {
 	s.lr = float32(s.cfg.LR * factor)
 	if s.t++; s.cfg.Rule == adam {
-		s.adam = device.NewAdam(device.AdamStep{LR: s.lr, Beta1: float32(s.cfg.Beta1),
-			Beta2: float32(s.cfg.Beta2), Eps: float32(s.cfg.Eps), T: s.t})
+		s.adam = device.NewAdam(s.adamStep())
 	}
+}
+
+// adamStep returns the settings of the current step of Adam.
+func (s *moments) adamStep() device.AdamStep {
+	return device.AdamStep{LR: s.lr, Beta1: float32(s.cfg.Beta1), Beta2: float32(s.cfg.Beta2),
+		Eps: float32(s.cfg.Eps), T: s.t}
 }
 
 // updateRange applies the rule to params[lo:lo+len(grad)] with the gradient scale·grad. The ranges

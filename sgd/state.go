@@ -12,6 +12,7 @@ var errState = errors.New("sgd: a training state of the wrong length or form")
 // parameters: the optimiser's moments, the average and the norm of Quantile. All of it is computed
 // from released values.
 func (t *Trainer) AppendState(dst []byte) []byte {
+	t.toHost()
 	dst = t.opt.AppendState(dst)
 	for _, x := range t.average {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
@@ -61,5 +62,6 @@ func (t *Trainer) SetState(state []byte) error {
 	if t.params.Flat.Mem != nil {
 		t.be.Download(t.master, t.params.Flat)
 	}
+	t.changed()
 	return nil
 }

@@ -48,6 +48,7 @@ type Trainer struct {
 	average []float32
 	mix     float32 // weight of the current step's parameters in the average
 	finish  models.FixedFinisher
+	stayed  bool // whether the current sum is still on the device
 	sink    func(offset int, noisy []float64)
 
 	*hiddenStep
@@ -60,9 +61,10 @@ type hiddenStep struct {
 
 // stepRecords holds the records of a step and values computed from them before noise.
 type stepRecords struct {
-	exact   *fixedSum     // the sum in fixed point; nil if sum holds it
-	sum     device.Params // the sum in floating point
-	hostSum []float32
+	exact    *fixedSum     // the sum in fixed point; nil if sum holds it
+	resident *resident     // nil if all noise is made on the host
+	sum      device.Params // the sum in floating point
+	hostSum  []float32
 
 	data    records.Data // of earlier loops
 	of      examples
@@ -168,6 +170,7 @@ func (t *Trainer) prepare() {
 	if t.decay > 0 || t.meanFrom > 0 {
 		t.average = append([]float32(nil), t.master...)
 	}
+	t.resident = newResident(t)
 	t.crew = newCrew(t)
 	m := t.microBatch()
 	t.weights, t.scratch = make([]float32, m), make([]float64, m)
@@ -351,8 +354,13 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	sum := mechanism.Gradient{Sensitivity: mechanism.SumSensitivity(t.relation, bound),
 		NoiseMultiplier: t.cfg.NoiseMultiplier, Workers: t.be.Workers(),
 		Share: t.share}
+	if t.stayed {
+		return t.releaseThere(grant, sum)
+	}
+	t.toHost()
 	if t.exact != nil {
-		sum.Units, sum.Carry, sum.Unit = t.exact.sum.Units, t.exact.sum.Carry, float64(t.exact.sum.Unit)
+		host := t.exact.host
+		sum.Units, sum.Carry, sum.Unit = host.Units, host.Carry, float64(host.Unit)
 	} else {
 		if t.sum.Flat.Mem != nil {
 			t.be.Download(t.hostSum, t.sum.Flat)
@@ -375,7 +383,16 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	if t.params.Flat.Mem != nil {
 		t.be.Upload(t.params.Flat, t.master)
 	}
+	t.changed()
 	return t.clip.finish(grant)
+}
+
+// divisors returns the spans of parameters, and what their sums are divided by.
+func (t *Trainer) divisors() []span {
+	if t.groups != nil {
+		return t.groups.spans
+	}
+	return t.spans
 }
 
 func (t *Trainer) averageWeight() float32 {
@@ -390,11 +407,7 @@ func (t *Trainer) averageWeight() float32 {
 // are disjoint and come from several goroutines.
 func (t *Trainer) absorb(offset int, noisy []float64) {
 	lo, hi := offset, offset+len(noisy)
-	spans := t.spans
-	if t.groups != nil {
-		spans = t.groups.spans
-	}
-	for _, s := range spans {
+	for _, s := range t.divisors() {
 		if n := min(s.end-lo, len(noisy)); n > 0 {
 			t.opt.update(t.master, lo, noisy[:n], s.scale)
 			lo, noisy = lo+n, noisy[n:]
@@ -427,6 +440,7 @@ func (t *Trainer) UseAverage() {
 	if t.average == nil {
 		return
 	}
+	t.toHost()
 	copy(t.master, t.average)
 	if t.params.Flat.Mem != nil {
 		t.be.Upload(t.params.Flat, t.master)

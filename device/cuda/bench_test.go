@@ -78,7 +78,7 @@ func BenchmarkFeatures(b *testing.B) {
 }
 
 // BenchmarkPrivateStep measures a whole step of DP-SGD on the paper's VAE (784-200-2-200-784):
-// collecting records, gradients, clipping, noise on the host and Adam.
+// collecting records, gradients, clipping, noise and Adam.
 func BenchmarkPrivateStep(b *testing.B) {
 	be := timed(b)
 	const rows = 60000

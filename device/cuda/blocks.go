@@ -14,16 +14,13 @@ const tile = 32
 
 // BlockProductNorms sets dst[i] to ‖AᵢᵀDᵢ‖², rounded up. It computes the cheaper of two
 // expressions: the product itself, in tiles that are squared and not stored, or Σ (AAᵀ ∘ DDᵀ).
-// Neither computation uses cuBLAS, so the bound does not depend on the mathematics mode of cuBLAS.
 //
 // Source for the Gram matrices: Rochette, Manoel and Tramel, "Efficient Per-Example Gradient
 // Computations in Convolutional Neural Networks", 2019.
 func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 	for _, m := range [2]device.Matrix{a, d} {
 		g.want("BlockProductNorms", m)
-		if block < 0 || block*len(dst) != m.Rows {
-			panic(fmt.Sprintf("cuda: BlockProductNorms: an operand without %d rows for each block", block))
-		}
+		wantBlocks("BlockProductNorms", block, len(dst), m)
 	}
 	if block == 0 || a.Empty() || d.Empty() {
 		clear(dst)
@@ -38,6 +35,12 @@ func (g *gpu) BlockProductNorms(dst []float64, block int, a, d device.Matrix) {
 		n.products()
 	}
 	fetch(dst, g.room(normsRoom, 8*len(dst)))
+}
+
+func wantBlocks(what string, block, records int, m device.Matrix) {
+	if block < 0 || block*records != m.Rows {
+		panic(fmt.Sprintf("cuda: %s: an operand without %d rows for each block", what, block))
+	}
 }
 
 type blockNorms struct {
@@ -67,13 +70,18 @@ func (n blockNorms) products() {
 // grams computes the norms from the Gram matrices. The error of an entry of AAᵀ is at most e‖a‖‖a′‖
 // + ue. The error of an entry of DDᵀ is at most f‖d‖‖d′‖ + uf. So the error of the sum is at most
 // (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² + (1+e)uf(Σ‖a‖)² + ue·uf·p².
+//
+// AddFixedBlocks adds the float32 product instead of the exact one. Its norm is larger by at most
+// rΣ‖a‖‖d‖ + t, as in products, and its square by at most (2r+r²+2t)(Σ‖a‖‖d‖)² + 2t + t².
 func (n blockNorms) grams() {
-	e, f := roundoff(n.a.Cols), roundoff(n.d.Cols)
+	e, f, r := roundoff(n.a.Cols), roundoff(n.d.Cols), roundoff(n.block)
 	ue, uf := underflow(n.a.Cols), underflow(n.d.Cols)
-	slack := (e + f + e*f) * (1 + 2*(e+f))
+	t := underflow(n.block) * math.Sqrt(float64(n.a.Cols)*float64(n.d.Cols))
+	slack := (e+f+e*f)*(1+2*(e+f)) + 2*r + r*r + 2*t
+	tiny := ue*uf*float64(n.block)*float64(n.block) + 2*t + t*t
 	count := n.shares(blockGramsKernel, n.block, n.block)
 	n.finish(finishGramsKernel, count).double(slack).double((1 + f) * ue).double((1 + e) * uf).
-		double(ue * uf * float64(n.block) * float64(n.block)).each(n.records)
+		double(tiny).each(n.records)
 }
 
 // shares computes a matrix of rows×cols numbers for each record, tile by tile, and returns the
@@ -89,7 +97,8 @@ func (n blockNorms) shares(kernel, rows, cols int) int {
 }
 
 func (n blockNorms) finish(kernel, count int) *call {
-	a, d := n.g.dots(sizesRoom, n.a, n.a), n.g.dots(otherSizesRoom, n.d, n.d)
+	a := n.g.dots(n.g.room(sizesRoom, 8*n.a.Rows), n.a, n.a)
+	d := n.g.dots(n.g.room(otherSizesRoom, 8*n.d.Rows), n.d, n.d)
 	parts, norms := n.g.room(partsRoom, 0), n.g.room(normsRoom, 8*n.records)
 	return n.g.kernel(kernel).pointer(norms).pointer(parts).int(count).pointer(a).pointer(d).int(
 		n.block).int(n.records)

@@ -13,12 +13,16 @@
 //
 // # Numbers
 //
-// Numbers are float32 and sums of squares float64, as in package device. Tensor cores are not used:
-// they round operands to 11 bits, so the rows in a clipped sum would differ from the rows whose
-// norms were measured. Element-wise functions are implemented in this package and give the same
-// bits on every device. Sums are added up in a fixed order, and products in the order of cuBLAS. So
-// the same device with the same version of cuBLAS repeats its results. They differ from the results
-// of the CPU in the last bits.
+// Numbers are float32 and sums of squares float64, as in package device. Every operation of every
+// kernel rounds as in IEEE arithmetic, and every sum has a fixed order. Products and sums in whole
+// units (see device.FixedSummer) have the bits of the CPU, and element-wise functions are
+// implemented in this package. So all devices give the same bits, and the result for a record does
+// not depend on other records. The noise class is exact.
+//
+// Neither cuBLAS nor tensor cores are used. cuBLAS chooses its order of summation by the number of
+// rows, so the bits of one record would depend on how many others there are. Tensor cores round
+// operands to 11 bits, so the rows in a clipped sum would differ from the rows whose norms were
+// measured.
 //
 // # Failures
 //

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +84,38 @@ func testAngles(t *testing.T, b device.Backend, x device.Matrix, numbers []float
 		}
 	}
 	t.Logf("cosine and sine: the largest error is %.2g", worst)
+}
+
+// TestProductsHaveTheBitsOfTheCPU checks that every product is the same chain of multiply-adds on
+// the device and on the CPU, for all forms and with tiles of every size.
+func TestProductsHaveTheBitsOfTheCPU(t *testing.T) {
+	here, there := device.CPU(), open(t)
+	rng := rand.New(rand.NewPCG(4, 1))
+	for i, size := range [][3]int{{1, 1, 1}, {5, 3, 100}, {600, 4, 71}, {70, 33, 9}, {33, 200, 8},
+		{2, 5, 1030}, {1100, 1000, 3}} {
+		for form := range 16 {
+			m, n, k := size[0], size[1], size[2]
+			transA, transB := form&1 != 0, form&2 != 0
+			alpha, beta := []float32{1, .37}[form>>2&1], []float32{0, -1.3}[form>>3&1]
+			a, b, c := [2]int{m, k}, [2]int{k, n}, [2]int{m, n}
+			if transA {
+				a = [2]int{k, m}
+			}
+			if transB {
+				b = [2]int{n, k}
+			}
+			var all [3]pair[device.Matrix]
+			for j, shape := range [3][2]int{a, b, c} {
+				all[j] = pair[device.Matrix]{here.New(shape[0], shape[1]), there.New(shape[0], shape[1])}
+				fillBoth(pair[device.Backend]{here, there}, all[j], rng)
+			}
+			here.Gemm(transA, transB, alpha, all[0].here, all[1].here, beta, all[2].here)
+			there.Gemm(transA, transB, alpha, all[0].there, all[1].there, beta, all[2].there)
+			if !slices.Equal(host(here, all[2].here), host(there, all[2].there)) {
+				t.Errorf("size %d %v, form %d: other bits than on the CPU", i, size, form)
+			}
+		}
+	}
 }
 
 // units returns the error in units in the last place. For NaN and infinities, the error is zero or

@@ -12,20 +12,20 @@ import (
 	"gorgonia.org/cu"
 )
 
-// gpu is the backend for one device. All work, including the work of cuBLAS, is queued on the
-// default stream of the context. So the device does the work in the order in which callers acquired
-// the lock.
+// gpu is the backend for one device. All work is queued on the default stream of the context. So
+// the device does the work in the order in which callers acquired the lock.
 type gpu struct {
 	name string
 	ctx  cu.CUContext
-	blas *blas
 	pool *pool
 
 	mu      sync.Mutex
 	kernels kernels
 	call    call
 	rooms   [roomCount]room
-	packed  []uint32 // buffers for sparse lists that are copied to the device
+	packed  []uint32  // buffers for sparse lists that are copied to the device
+	sent    []float32 // the weights that are in sentTo, on the device
+	sentTo  cu.DevicePtr
 }
 
 func open(s settings) (device.Backend, error) {
@@ -33,8 +33,7 @@ func open(s settings) (device.Backend, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: device %d: %w: %w", s.ordinal, err, device.ErrUnavailable)
 	}
-	// The primary context is shared with all other users of the device in this process, including
-	// cuBLAS.
+	// The primary context is shared with all other users of the device in this process.
 	ctx, err := dev.RetainPrimaryCtx()
 	if err != nil {
 		return nil, fmt.Errorf("cuda: context of device %d: %w: %w", s.ordinal, err,
@@ -44,7 +43,9 @@ func open(s settings) (device.Backend, error) {
 	if err := g.load(dev); err != nil {
 		return nil, errors.Join(err, dev.ReleasePrimaryCtx())
 	}
-	runtime.AddCleanup(g, release, resources{g.pool, g.blas})
+	// The primary context is not released before the process ends: matrices may outlive their backend,
+	// and freeing their memory needs a context.
+	runtime.AddCleanup(g, (*pool).close, g.pool)
 	return g, nil
 }
 
@@ -55,25 +56,8 @@ func (g *gpu) load(dev cu.Device) error {
 		return &Error{"name of the device", err}
 	}
 	g.name = "cuda (" + name + ")"
-	if g.kernels, err = loadKernels(); err != nil {
-		return err
-	}
-	g.blas, err = newBLAS()
+	g.kernels, err = loadKernels()
 	return err
-}
-
-// resources holds the resources that are released when a backend is garbage collected. The primary
-// context is not released before the process ends: matrices may outlive their backend, and freeing
-// their memory needs a context.
-type resources struct {
-	pool *pool
-	blas *blas
-}
-
-func release(r resources) {
-	defer bind(r.pool.ctx)()
-	r.blas.close()
-	r.pool.close()
 }
 
 // bind locks the goroutine to a thread and makes the context current on that thread. The returned

@@ -4,7 +4,6 @@ package cuda
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -114,9 +113,6 @@ func (g *gpu) CosSin(dst, src device.Matrix, scale float32) {
 }
 
 // Adam moves p by one step of the Adam optimizer for the gradient grad.
-//
-// With bias corrections folded in, θ −= step·m / (√v·root + ε), where step = LR/(1−β₁ᵀ) and root =
-// 1/√(1−β₂ᵀ).
 func (g *gpu) Adam(p, grad, m, v device.Matrix, s device.AdamStep) {
 	g.wantLike("Adam", p, grad, m, v)
 	if s.T < 1 {
@@ -126,13 +122,8 @@ func (g *gpu) Adam(p, grad, m, v device.Matrix, s device.AdamStep) {
 		return
 	}
 	flat(&p, &grad, &m, &v)
-	t := float64(s.T)
-	step := float32(float64(s.LR) / (1 - math.Pow(float64(s.Beta1), t)))
-	root := float32(1 / math.Sqrt(1-math.Pow(float64(s.Beta2), t)))
 	g.begin()
 	defer g.end()
-	g.kernel(adamKernel).matrix(p).matrix(grad).matrix(m).matrix(v).size(p).
-		float(s.Beta1).float(1 - s.Beta1).float(s.Beta2).float(1 -
-		s.Beta2).float(step).float(root).float(s.Eps).
+	g.kernel(adamKernel).matrix(p).matrix(grad).matrix(m).matrix(v).size(p).rates(ratesOf(s)).
 		each(p.Rows * p.Cols)
 }

@@ -19,6 +19,7 @@ var compiled embed.FS
 // These constants number the kernels.
 const (
 	adamKernel = iota
+	adamOfSumKernel
 	addRowsKernel
 	applyKernel
 	axpyKernel
@@ -30,6 +31,7 @@ const (
 	columnSpreadsKernel
 	columnSumsKernel
 	cosSinKernel
+	drawNoiseKernel
 	fillKernel
 	finishGramsKernel
 	finishMeansKernel
@@ -37,16 +39,25 @@ const (
 	finishScalesKernel
 	finishSlopesKernel
 	finishSumsKernel
+	fixedLargeKernel
+	fixedListsKernel
+	fixedRowsKernel
+	fixedSmallKernel
 	gradientKernel
 	im2colKernel
 	multiplyKernel
 	normalizeGradientKernel
 	normalizeKernel
+	noisySumKernel
+	productLargeKernel
+	productSmallKernel
 	rowDotsKernel
 	scaleAllKernel
+	scaleOddKernel
 	scaleRowsKernel
 	softmaxKernel
 	subtractKernel
+	thinProductKernel
 	upSampleKernel
 	upSampleGradientKernel
 	kernelCount
@@ -55,6 +66,7 @@ const (
 // kernelNames holds the file and the name of each kernel.
 var kernelNames = [kernelCount]struct{ file, name string }{
 	adamKernel:              {"adam", "adam"},
+	adamOfSumKernel:         {"noise", "adam_of_sum"},
 	addRowsKernel:           {"sparse", "add_rows"},
 	applyKernel:             {"elementwise", "apply"},
 	axpyKernel:              {"elementwise", "axpy"},
@@ -66,6 +78,7 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 	columnSpreadsKernel:     {"columns", "column_spreads"},
 	columnSumsKernel:        {"columns", "column_sums"},
 	cosSinKernel:            {"features", "cos_sin"},
+	drawNoiseKernel:         {"noise", "draw_noise"},
 	fillKernel:              {"elementwise", "fill"},
 	finishGramsKernel:       {"blocks", "finish_grams"},
 	finishMeansKernel:       {"columns", "finish_means"},
@@ -73,18 +86,27 @@ var kernelNames = [kernelCount]struct{ file, name string }{
 	finishScalesKernel:      {"columns", "finish_scales"},
 	finishSlopesKernel:      {"columns", "finish_slopes"},
 	finishSumsKernel:        {"columns", "finish_sums"},
+	fixedLargeKernel:        {"products", "fixed_large"},
+	fixedListsKernel:        {"products", "fixed_lists"},
+	fixedRowsKernel:         {"products", "fixed_rows"},
+	fixedSmallKernel:        {"products", "fixed_small"},
 	gradientKernel:          {"elementwise", "gradient"},
 	im2colKernel:            {"images", "im2col"},
 	multiplyKernel:          {"elementwise", "multiply"},
 	normalizeGradientKernel: {"columns", "normalize_gradient"},
 	normalizeKernel:         {"columns", "normalize"},
+	productLargeKernel:      {"products", "product_large"},
+	productSmallKernel:      {"products", "product_small"},
+	noisySumKernel:          {"noise", "noisy_sum"},
 	rowDotsKernel:           {"rows", "row_dots"},
 	scaleAllKernel:          {"elementwise", "scale_all"},
+	scaleOddKernel:          {"products", "scale_odd"},
 	scaleRowsKernel:         {"elementwise", "scale_rows"},
 	softmaxKernel:           {"rows", "softmax"},
 	subtractKernel:          {"elementwise", "subtract"},
-	upSampleKernel:          {"images", "up_sample"},
+	thinProductKernel:       {"products", "thin_product"},
 	upSampleGradientKernel:  {"images", "up_sample_gradient"},
+	upSampleKernel:          {"images", "up_sample"},
 }
 
 type kernels [kernelCount]cu.Function

@@ -140,7 +140,8 @@ func rounded(size int64) int64 {
 type room struct{ block *block }
 
 const (
-	weightsRoom = iota // row weights, or sparse lists
+	weightsRoom = iota // row weights
+	listsRoom          // sparse lists
 	packRoom           // a matrix without gaps between rows
 	normsRoom          // results that are copied to the host
 	sizesRoom          // squared norms of rows
@@ -148,6 +149,7 @@ const (
 	partsRoom // parts of sums
 	otherPartsRoom
 	meansRoom
+	noiseRoom // keys, counters and tables
 	roomCount
 )
 
@@ -214,7 +216,15 @@ func (g *gpu) Download(dst []float32, src device.Matrix) {
 		at = g.room(packRoom, 4*len(dst))
 		g.kernel(applyKernel).int(0).pointer(at).int(src.Cols).matrix(src).size(src).each(len(dst))
 	}
+	g.forget()
 	fetch(dst, at)
+}
+
+// forget clears what the backend keeps of records on the host: their weights and their lists.
+func (g *gpu) forget() {
+	clear(g.sent)
+	clear(g.packed)
+	g.sent, g.sentTo, g.packed = g.sent[:0], 0, g.packed[:0]
 }
 
 // send copies numbers to the device.

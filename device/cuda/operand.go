@@ -70,7 +70,7 @@ func flat(all ...*device.Matrix) {
 	}
 }
 
-// int32s panics if a dimension exceeds 31 bits, the range of dimensions in cuBLAS.
+// int32s panics if a dimension exceeds 31 bits, the range of dimensions of products.
 func int32s(what string, sizes ...int) {
 	for _, n := range sizes {
 		if n > math.MaxInt32 {

@@ -9,33 +9,68 @@ import (
 	"gorgonia.org/cu"
 )
 
-// Gemm sets C = α op(A) op(B) + β C with cuBLAS.
+// Gemm sets C = α op(A) op(B) + β C.
+//
+// Guarantee: element (i, j) is the chain of multiply-adds that the CPU computes, whatever the other
+// rows and columns. Tiles of another size change only the time that a product takes.
 func (g *gpu) Gemm(transA, transB bool, alpha float32, a, b device.Matrix, beta float32,
 	c device.Matrix) {
 	g.want("Gemm: A", a)
 	g.want("Gemm: B", b)
-	m, k, inner, n := a.Rows, a.Cols, b.Rows, b.Cols
+	x, y := operand{a.Rows, a.Cols, a.Stride, 1}, operand{b.Cols, b.Rows, 1, b.Stride}
 	if transA {
-		m, k = k, m
+		x = x.turned()
 	}
 	if transB {
-		inner, n = n, inner
+		y = y.turned()
 	}
-	if inner != k {
-		panic(fmt.Sprintf("cuda: Gemm: %d×%d by %d×%d", m, k, inner, n))
+	m, n, k := x.count, y.count, x.terms
+	if y.terms != k {
+		panic(fmt.Sprintf("cuda: Gemm: %d×%d by %d×%d", m, k, y.terms, n))
 	}
 	g.wantShape("Gemm: C", c, m, n)
-	int32s("Gemm", m, n, k, a.Stride, b.Stride, c.Stride)
+	int32s("Gemm", m, n, k)
 	if c.Empty() {
 		return
 	}
 	g.begin()
 	defer g.end()
-	if k == 0 || alpha == 0 {
+	switch {
+	case k == 0 || alpha == 0:
 		g.scale(c, beta)
-		return
+	case n <= thinColumns && !transA:
+		g.kernel(thinProductKernel).matrix(c).float(alpha).float(beta).matrix(a).row(b).int(y.term).
+			int(y.index).int(m).int(n).int(k).each(8 * m * n)
+	default:
+		t := tilesOf(m, n, 64, productLargeKernel)
+		if t.count < busy {
+			t = tilesOf(m, n, 32, productSmallKernel)
+		}
+		g.kernel(t.kernel).matrix(c).float(alpha).float(beta).row(a).int(x.term).int(x.index).
+			row(b).int(y.term).int(y.index).int(m).int(n).int(k).int(t.across).launch(t.count, 1, 64)
 	}
-	g.blas.multiply(transA, transB, m, n, k, alpha, a, b, beta, c)
+}
+
+// thinColumns is the largest number of columns of a result whose elements are added up in eight
+// chains, as on the CPU.
+const thinColumns = 4
+
+// operand describes an operand of a product: its rows or columns, its terms, and the distances
+// between them.
+type operand struct{ count, terms, index, term int }
+
+func (o operand) turned() operand { return operand{o.terms, o.count, o.term, o.index} }
+
+// tiles is the division of a matrix into square tiles, one for each block of threads.
+type tiles struct{ kernel, across, count int }
+
+// busy is a number of blocks of 64 threads that keeps a large device busy.
+const busy = 264
+
+// tilesOf divides a matrix into tiles of the given side.
+func tilesOf(rows, cols, side, kernel int) tiles {
+	across := (cols + side - 1) / side
+	return tiles{kernel, across, (rows + side - 1) / side * across}
 }
 
 // scale multiplies m by β. The caller must have called begin.
@@ -86,7 +121,7 @@ func (g *gpu) addRows(src device.Matrix, beta float32, c device.Matrix) {
 		g.scale(c, beta)
 		return
 	}
-	at := g.room(weightsRoom, 4*len(g.packed))
+	at := g.room(listsRoom, 4*len(g.packed))
 	send(at, g.packed)
 	lists := at + cu.DevicePtr(4*(c.Rows+1))
 	g.kernel(addRowsKernel).matrix(c).float(beta).pointer(at).pointer(lists).matrix(src).size(c).each(

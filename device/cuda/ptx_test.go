@@ -2,6 +2,8 @@ package cuda_test
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,8 +44,9 @@ func TestPTXIsReproduced(t *testing.T) {
 }
 
 // inexact matches instructions that flush subnormal numbers, approximate, may be fused by the
-// driver's compiler, or add in an unspecified order.
-var inexact = regexp.MustCompile(`\.ftz|\.approx|\b(add|sub|mul)\.f(32|64)|\b(atom|red)\.`)
+// driver's compiler, or add numbers that are not whole in an unspecified order.
+var inexact = regexp.MustCompile(
+	`\.ftz|\.approx|\b(add|sub|mul)\.f(32|64)|\b(atom|red)\.\S*\.f(16|32|64)`)
 
 // TestPTXIsExact checks that all instructions of kernels round as in IEEE arithmetic, because the
 // bounds on norms depend on it.
@@ -57,6 +60,58 @@ func TestPTXIsExact(t *testing.T) {
 			t.Errorf("%s has the inexact instruction %s", f, bad)
 		}
 	}
+}
+
+// TestInstructionCounts checks that kernels have as many instructions as kernels/instructions.txt
+// states, in total and in the basic block with the most multiply-adds, which is the innermost loop.
+// So a kernel that becomes slower shows without a device. After a change on purpose, -update writes
+// the file.
+func TestInstructionCounts(t *testing.T) {
+	const file = "kernels/instructions.txt"
+	var got strings.Builder
+	got.WriteString("# kernel, instructions, of them in the innermost loop, multiply-adds there\n")
+	files, _ := filepath.Glob("kernels/*.ptx")
+	for _, f := range files {
+		for _, k := range entry.FindAllStringSubmatch(string(read(t, f)), -1) {
+			all, loop, adds := instructions(k[2])
+			fmt.Fprintf(&got, "%s %d %d %d\n", k[1], all, loop, adds)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := string(read(t, file))
+	if got.String() != want {
+		t.Errorf("the kernels have other instructions than %s states:\n%s", file, got.String())
+	}
+}
+
+var update = flag.Bool("update", false, "write the numbers of instructions")
+
+var entry = regexp.MustCompile(`(?s)\.entry (\w+)\(.*?\n\{\n(.*?)\n\}\n`)
+
+// instructions counts the instructions of a kernel and those of its basic block with the most
+// multiply-adds.
+func instructions(body string) (all, loop, adds int) {
+	for _, b := range regexp.MustCompile(`(?m)^\$\w+:$|^.*\bbra\b.*;$`).Split(body, -1) {
+		n, m := 0, 0
+		for line := range strings.Lines(b) {
+			line = strings.TrimSpace(line)
+			if strings.HasSuffix(line, ";") && !strings.HasPrefix(line, ".") {
+				n++
+			}
+			if strings.HasPrefix(line, "fma.rn") {
+				m++
+			}
+		}
+		all += n
+		if m > adds {
+			loop, adds = n, m
+		}
+	}
+	return all + strings.Count(body, "bra"), loop, adds
 }
 
 func read(t *testing.T, name string) []byte {

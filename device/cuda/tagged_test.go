@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-var long = flag.Bool("long", false, "type-check the files with the build tag cuda")
+var long = flag.Bool("long", false,
+	"type-check the files with the build tag cuda; draw noise under a million keys")
 
 // TestTaggedFilesTypeCheck type-checks the files with the build tag, without the headers for cgo.
 // It does not check C names.

@@ -226,15 +226,14 @@ func testFixed(t *testing.T, b device.Backend) {
 		scaled := b.New(rows, in)
 		f.ScaleOdd(scaled, put(b, x, rows, in), w)
 		a := get(b, scaled)
-		sum := device.FixedBlock{Rows: in, Cols: out, Units: make([]int32, in*out), Unit: unit,
-			Chain: chain, Limit: 1}
-		f.AddFixedProduct(scaled, put(b, d, rows, out), sum)
-		line := device.FixedBlock{Rows: 1, Cols: out, Units: make([]int32, out), Unit: unit,
-			Chain: chain, Limit: 1}
-		f.AddFixedRows(w, put(b, d, rows, out), line)
+		sum := device.NewFixed(b, device.Shape{Rows: in, Cols: out}, device.Shape{Rows: 1, Cols: out})
+		sum.Unit, sum.Chain, sum.Limit = unit, chain, 1
+		f.AddFixedProduct(scaled, put(b, d, rows, out), sum.Block(0))
+		f.AddFixedRows(w, put(b, d, rows, out), sum.Block(1))
+		units := unitsOf(sum)
 		for k := range in + 1 {
 			for j := range out {
-				want, got := int32(0), int32(0)
+				want := int32(0)
 				for i := range rows {
 					factor := float64(w[i])
 					if k < in {
@@ -242,15 +241,124 @@ func testFixed(t *testing.T, b device.Backend) {
 					}
 					want += int32(math.RoundToEven(factor * float64(d[i*out+j]) / unit))
 				}
-				if got = line.Units[j]; k < in {
-					got = sum.Units[k*out+j]
-				}
-				if got != want {
+				if got := units[k*out+j]; got != want {
 					t.Fatalf("%v: element %d,%d is %d units, want %d", size, k, j, got, want)
 				}
 			}
 		}
 	}
+}
+
+// testFixedAlone checks, bit by bit, that sums in fixed point are sums of integers that depend on
+// one record each: the sum of a batch is the sum of its records' own sums, in any order of the
+// records and for any other records.
+func testFixedAlone(t *testing.T, b device.Backend) {
+	f, ok := device.FixedSums(b)
+	if !ok {
+		t.Skip("the backend has no sums in fixed point")
+	}
+	const rows, block, in, out = 70, 3, 45, 38
+	x := terms{fixedNumbers(rows * block * in), fixedNumbers(rows * block * out), fixedNumbers(rows)}
+	for i := range x.w {
+		x.w[i] = device.Odd(x.w[i])
+	}
+	rng := rand.New(rand.NewPCG(5, 5))
+	for name, add := range fixedOps(f, block, in, out) {
+		sumOf := func(list []int, chain int) []int32 {
+			sum := device.NewFixed(b, device.Shape{Rows: in, Cols: out})
+			sum.Unit, sum.Chain, sum.Limit = 0x1p-18, chain, 1
+			add(x.pick(list, block, in, out), len(list), sum.Block(0))
+			return unitsOf(sum)
+		}
+		own := make([][]int32, rows)
+		for i := range own {
+			own[i] = sumOf([]int{i}, 1)
+		}
+		for chain := 1; chain < 16; chain += 3 {
+			list := rng.Perm(rows)[:rows-chain]
+			got, want, some := sumOf(list, chain), make([]int32, in*out), false
+			for _, i := range list {
+				for k, v := range own[i] {
+					want[k] += v
+				}
+			}
+			for k, v := range want {
+				if some = some || v != 0; got[k] != v {
+					t.Fatalf("%s: element %d of %d records is %d units, want %d, the sum of the records' own",
+						name, k, len(list), got[k], v)
+				}
+			}
+			if !some {
+				t.Fatalf("%s: all sums are zero", name)
+			}
+		}
+	}
+}
+
+// terms are operands of fixedOps: rows of both factors, and a weight for each record.
+type terms struct{ a, d, w []float32 }
+
+func (r terms) pick(list []int, block, in, out int) (p terms) {
+	for _, i := range list {
+		p.a = append(p.a, r.a[i*block*in:(i+1)*block*in]...)
+		p.d = append(p.d, r.d[i*block*out:(i+1)*block*out]...)
+		p.w = append(p.w, r.w[i])
+	}
+	return p
+}
+
+// fixedOps returns functions that add records to an in×out block in each of the ways that a
+// FixedSummer has. In some, a record has only its first row.
+func fixedOps(f device.FixedSummer, block, in,
+	out int) map[string]func(x terms, rows int, sum device.FixedBlock) {
+	first := func(x []float32, rows, cols int) device.Matrix {
+		return put(f, x, rows, block*cols).Slice(0, rows, 0, cols)
+	}
+	odd := func(x terms, rows int) device.Matrix {
+		m := f.New(rows, out)
+		f.ScaleOdd(m, first(x.d, rows, out), x.w)
+		return m
+	}
+	return map[string]func(x terms, rows int, sum device.FixedBlock){
+		"AddFixedProduct": func(x terms, rows int, sum device.FixedBlock) {
+			f.AddFixedProduct(first(x.a, rows, in), odd(x, rows), sum)
+		},
+		"AddFixedSparse": func(x terms, rows int, sum device.FixedBlock) {
+			s := &device.Sparse{Cols: in, Offsets: []int{0}}
+			for i := range rows { // every third item is listed twice, not in order
+				for k := range in {
+					if v := x.a[i*block*in+k]; v > 0 {
+						s.Items = append(s.Items, uint32(k), uint32(k/3*3))
+					}
+				}
+				s.Offsets = append(s.Offsets, len(s.Items))
+			}
+			f.AddFixedSparse(s, odd(x, rows), sum)
+		},
+		"AddFixedRows": func(x terms, rows int, sum device.FixedBlock) {
+			sum.Rows, sum.Cols = 1, in*out
+			wide := f.New(rows, in*out)
+			f.Apply(device.Identity, wide.Slice(0, rows, 0, in), first(x.a, rows, in))
+			f.Apply(device.Identity, wide.Slice(0, rows, in*out-out, in*out), first(x.d, rows, out))
+			f.AddFixedRows(x.w, wide, sum)
+		},
+		"AddFixedBlocks": func(x terms, rows int, sum device.FixedBlock) {
+			for i := range rows {
+				if x.a[i*block*in] < 0 { // left out, whatever it holds
+					x.w[i], x.a[i*block*in] = 0, float32(math.NaN())
+				}
+			}
+			f.AddFixedBlocks(x.w, block, put(f, x.a, rows*block, in), put(f, x.d, rows*block, out), sum)
+		},
+	}
+}
+
+// unitsOf returns the units of a sum and sets them to zero.
+func unitsOf(sum device.Fixed) []int32 {
+	host := device.NewFixed(device.CPU(), sum.Shapes...)
+	host.Unit = sum.Unit
+	host.Take(sum, 0, len(host.Units))
+	return host.Units
 }
 
 // fixedNumbers returns numbers of many magnitudes up to 1.

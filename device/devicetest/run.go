@@ -35,6 +35,7 @@ func Run(t *testing.T, b device.Backend) {
 		{"Mismatch", testMismatch},
 		{"Promises", testPromises},
 		{"Fixed", testFixed},
+		{"FixedAlone", testFixedAlone},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, b) })
 	}

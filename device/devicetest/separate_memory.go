@@ -1,6 +1,10 @@
 package devicetest
 
-import "github.com/seed7ba64551/privgen/device"
+import (
+	"unsafe"
+
+	"github.com/seed7ba64551/privgen/device"
+)
 
 // SeparateMemory returns a backend whose matrices hide their numbers, like matrices of a device
 // with separate memory. Its methods panic if an operand is a host matrix. Tests use it to check, on
@@ -132,4 +136,50 @@ func (a separateMemory) CosSin(dst, src device.Matrix, scale float32) {
 
 func (a separateMemory) Adam(p, g, m, v device.Matrix, s device.AdamStep) {
 	a.b.Adam(open(p), open(g), open(m), open(v), s)
+}
+
+// Promises repeats the promises of b, or makes none if b has no sums in fixed point.
+func (a separateMemory) Promises() device.Promises {
+	if _, ok := a.b.(device.FixedSummer); !ok {
+		return device.Promises{}
+	}
+	return device.PromisesOf(a.b)
+}
+
+// fixed returns a block in the separate memory as a block in host memory.
+func (a separateMemory) fixed(c device.FixedBlock) (device.FixedSummer, device.FixedBlock) {
+	if c.Units != nil {
+		panic("devicetest: the sum is in host memory, want one in the memory of the device")
+	}
+	if n := c.Rows * c.Cols; n > 0 {
+		p := c.Mem.(place)
+		c.Units = unsafe.Slice((*int32)(unsafe.Pointer(&(*p.memory)[p.at])), n)
+	}
+	c.Mem = nil
+	return a.b.(device.FixedSummer), c
+}
+
+func (a separateMemory) ScaleOdd(dst, m device.Matrix, w []float32) {
+	a.b.(device.FixedSummer).ScaleOdd(open(dst), open(m), w)
+}
+
+func (a separateMemory) AddFixedProduct(x, d device.Matrix, c device.FixedBlock) {
+	b, c := a.fixed(c)
+	b.AddFixedProduct(open(x), open(d), c)
+}
+
+func (a separateMemory) AddFixedSparse(s *device.Sparse, d device.Matrix, c device.FixedBlock) {
+	b, c := a.fixed(c)
+	b.AddFixedSparse(s, open(d), c)
+}
+
+func (a separateMemory) AddFixedRows(w []float32, m device.Matrix, c device.FixedBlock) {
+	b, c := a.fixed(c)
+	b.AddFixedRows(w, open(m), c)
+}
+
+func (a separateMemory) AddFixedBlocks(w []float32, block int, x, d device.Matrix,
+	c device.FixedBlock) {
+	b, c := a.fixed(c)
+	b.AddFixedBlocks(w, block, open(x), open(d), c)
 }

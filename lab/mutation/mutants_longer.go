@@ -84,7 +84,7 @@ func longerMutants() []mutant {
 			"\tif f.carried {\n\t\tclear(f.carry)\n\t}\n", "",
 			"a step releases the records of an earlier step again"),
 		in("sgd", "a carried sum counts twice", "Fixed|Carr|Sum|Room|Exact",
-			"\tclear(f.sum.Units)\n\tf.rows, f.carried", "\tf.rows, f.carried",
+			"\tclear(f.host.Units)\n\tf.rows, f.carried", "\tf.rows, f.carried",
 			"records of large batches count twice"),
 	}
 }

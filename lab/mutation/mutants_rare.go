@@ -138,7 +138,7 @@ func rareMutants() []mutant {
 			"to.action, r.PathValue(\"ledger\")); err", "to.action, r.URL.Query().Get(\"ledger\")); err",
 			"leave for one ledger takes uses of another"),
 		in("sgd", "the batch that finds no room takes none", "RoomCounts",
-			"f.sum.Carry = records, true, f.carry", "f.sum.Carry = 0, true, f.carry",
+			"f.host.Carry = records, true, f.carry", "f.host.Carry = 0, true, f.carry",
 			"whole numbers wrap, and one record moves the sum from one end to the other"),
 		in("accountant", "many uses of a chosen part are one", "ChosenPartsOfManyUses",
 			"if len(c) != 1 || c[0].n != 1 {", "if len(c) != 1 {",

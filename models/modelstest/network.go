@@ -256,7 +256,7 @@ func (s *subject) weight(i int) float32 {
 }
 
 func (s *subject) noUnits() device.Fixed {
-	f := device.NewFixed(s.net.Params().Shapes...)
+	f := device.NewFixed(device.CPU(), s.net.Params().Shapes...)
 	f.Unit, f.Limit, f.Chain = 0x1p-18, float64(s.form.Reach), 2
 	return f
 }

@@ -2,8 +2,8 @@
 // host that simulates a device.
 //
 // Blocks are one-dimensional. Each argument has at most eight bytes. A matrix is a pointer and a
-// stride; sizes and strides are in elements. No kernel uses atomics, so every sum has a fixed order
-// and results repeat.
+// stride; sizes and strides are in elements. Every sum of floating-point numbers has a fixed order,
+// so results repeat. Only whole numbers are added with atomics, since their sum has no order.
 #pragma once
 
 #ifdef FAKE_DEVICE
@@ -19,6 +19,9 @@ void fake_barrier();
 #define SHARED static
 #define CONSTANT static const
 #define BARRIER() fake_barrier()
+#define ADD_WHOLE(to, n) (*(to) += (n))
+#define UNROLL
+#define LOAD_QUAD(to, from) for (int n = 0; n < 4; n++) (to)[n] = (from)[n]
 
 DEVICE long thread() { return fake_at.thread; }
 DEVICE long threads() { return fake_at.threads; }
@@ -33,6 +36,13 @@ DEVICE long block_row() { return fake_at.row; }
 #define SHARED static __attribute__((shared))
 #define CONSTANT static __attribute__((constant)) const
 #define BARRIER() __syncthreads()
+#define ADD_WHOLE(to, n) __atomic_fetch_add(to, n, __ATOMIC_RELAXED)
+#define UNROLL _Pragma("unroll")
+// LOAD_QUAD loads four adjacent numbers from shared memory at once.
+#define LOAD_QUAD(to, from) \
+	asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" \
+		: "=f"((to)[0]), "=f"((to)[1]), "=f"((to)[2]), "=f"((to)[3]) \
+		: "l"((__attribute__((address_space(3))) const float *)(from)) : "memory")
 
 DEVICE long thread() { return __nvvm_read_ptx_sreg_tid_x(); }
 DEVICE long threads() { return __nvvm_read_ptx_sreg_ntid_x(); }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"math/bits"
 
+	"github.com/seed7ba64551/privgen/internal/chunked"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 )
 
@@ -103,6 +104,14 @@ func NewNormal(std float64) (*Normal, error) {
 	l.edge = 1<<l.shift - uncertain
 	l.coarse = l.coarsen()
 	return l, nil
+}
+
+// Describe describes the sampler to a device.
+func (l *Normal) Describe(c *chunked.Chunks) {
+	c.Half, c.Mask, c.Edge, c.Shift, c.Std = l.half, l.mask, l.edge, uint64(l.shift), l.std
+	for i, s := range &l.layers {
+		c.Layers = append(c.Layers, s.width, layerInner[i], layerWidth[i], layerFloor[i], layerHeight[i])
+	}
 }
 
 // split returns the layer (9 bits) and the position (54 bits) of a word. The remaining bit is the

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Builds libcuda.so.1 and libcublas.so, which simulate a device on the host, and prints the
-# environment variables for a tagged build against them:
+# Builds libcuda.so.1, which simulates a device on the host, and prints the environment variables
+# for a tagged build against it:
 #
 #	eval "$(device/cuda/testdata/fake/build.sh FOLDER INCLUDE...)"
 #
-# INCLUDE are folders with a toolkit's headers, including cuda.h and cublas_v2.h (for CUDA 13, see
-# the README). A function that the headers declare and the fake device does not implement returns
+# INCLUDE are folders with a toolkit's headers, including cuda.h (for CUDA 13, see the README). A
+# function that the headers declare and the fake device does not implement returns
 # CUDA_ERROR_NOT_SUPPORTED.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,15 +25,11 @@ stubs() {
 
 header=cuda.h prefix=cu refusal=801
 names "$@" | stubs >"$to/stubs.c"
-header=cublas_api.h prefix=cublas refusal=15
-{ names "$@"; echo cublasSgemm_v2; } | sort -u | stubs >>"$to/stubs.c"
 [ "$(wc -l <"$to/stubs.c")" -gt 300 ] || { echo "no headers in: $*" >&2; exit 1; }
 
 ${CC:-cc} -w -fPIC -fvisibility=hidden -c -o "$to/stubs.o" "$to/stubs.c"
 ${CXX:-c++} -std=c++17 -O2 -march=native -ffp-contract=off -Wall -fPIC -fvisibility=hidden -DFAKE_DEVICE -c -o "$to/fake.o" "$here/fake.cpp"
 ${CXX:-c++} -shared -Wl,-soname,libcuda.so.1 -o "$to/libcuda.so.1" "$to/fake.o" "$to/stubs.o"
 ln -sf libcuda.so.1 "$to/libcuda.so"
-# One library implements both. The linker accepts a second name for it.
-ln -sf libcuda.so.1 "$to/libcublas.so"
 
 echo "export CGO_ENABLED=1 CGO_CFLAGS='-O2 -g$flags' CGO_LDFLAGS='-L$to' LD_LIBRARY_PATH='$to'"

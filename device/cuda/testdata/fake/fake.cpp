@@ -1,4 +1,4 @@
-// A device simulated by the host: the part of CUDA's driver and of cuBLAS that package cuda uses.
+// A device simulated by the host: the part of CUDA's driver that package cuda uses.
 // Kernels are the package's own sources, compiled as C++. The simulation is stricter than a real
 // driver: new memory is filled with NaN, copies must stay inside one allocation, and every call
 // must have a context.
@@ -6,7 +6,8 @@
 // FAKE_CUDA_DEVICES is the number of devices (default 1). FAKE_CUDA_BYTES is the size of their
 // memory (default: no limit). With FAKE_CUDA_BACKWARDS=1, blocks and the threads of a block run
 // from the last to the first. A kernel that lacks a barrier gives wrong results in one of the two
-// orders.
+// orders. FAKE_CUDA_TRACE names a file to which every launch, with its arguments as whole numbers, and
+// every copy is written. Kernels do not run then, and numbers mean nothing.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -39,6 +40,12 @@ namespace features_file {
 namespace images_file {
 #include "../../kernels/images.cu"
 }
+namespace noise_file {
+#include "../../kernels/noise.cu"
+}
+namespace products_file {
+#include "../../kernels/products.cu"
+}
 namespace rows_file {
 #include "../../kernels/rows.cu"
 }
@@ -55,6 +62,8 @@ enum { success = 0, invalid_value = 1, out_of_memory = 2, no_device = 100, inval
 	invalid_context = 201, not_found = 500, illegal_address = 700 };
 
 std::mutex lock;
+
+FILE *const trace = getenv("FAKE_CUDA_TRACE") ? fopen(getenv("FAKE_CUDA_TRACE"), "w") : nullptr;
 
 int setting(const char *name, long otherwise) {
 	const char *value = getenv(name);
@@ -73,14 +82,24 @@ template <auto kernel> void enter(void **arguments) {
 	unpack(kernel, arguments, std::make_index_sequence<count(kernel)>());
 }
 
+template <class... A, size_t... I> void write(void (*)(A...), void **arguments, std::index_sequence<I...>) {
+	(fprintf(trace, " %ld", sizeof(A) == 8 ? *(long *)arguments[I] : (long)*(int *)arguments[I]), ...);
+}
+
+template <auto kernel> void record(void **arguments) {
+	write(kernel, arguments, std::make_index_sequence<count(kernel)>());
+}
+
 struct kernel {
 	const char *name;
 	void (*enter)(void **);
+	void (*record)(void **);
 	bool barriers; // threads wait for each other
 	size_t arguments;
 };
 
-#define K(file, name, barriers) {#name, enter<file##_file::name>, barriers, count(file##_file::name)}
+#define K(file, name, barriers) \
+	{#name, enter<file##_file::name>, record<file##_file::name>, barriers, count(file##_file::name)}
 
 const kernel kernels[] = {
 	K(adam, adam, false), K(sparse, add_rows, false), K(elementwise, apply, false), K(elementwise, axpy, false),
@@ -93,6 +112,10 @@ const kernel kernels[] = {
 	K(columns, normalize, false), K(columns, normalize_gradient, false), K(rows, row_dots, true),
 	K(elementwise, scale_all, false), K(elementwise, scale_rows, false), K(rows, softmax, true),
 	K(elementwise, subtract, false), K(images, up_sample, false), K(images, up_sample_gradient, false),
+	K(noise, adam_of_sum, false), K(noise, draw_noise, true), K(noise, noisy_sum, false),
+	K(products, fixed_large, true), K(products, fixed_lists, false), K(products, fixed_rows, false),
+	K(products, fixed_small, true), K(products, product_large, true), K(products, product_small, true),
+	K(products, scale_odd, false), K(products, thin_product, true),
 };
 
 // If a kernel has barriers, the threads of a block are coroutines that take turns in order.
@@ -170,7 +193,7 @@ bool inside(uint64_t at, size_t bytes) {
 struct module { std::string ptx; };
 
 thread_local void *context;
-int the_context, the_handle;
+int the_context;
 int retained; // number of times that the context was retained
 
 } // namespace
@@ -231,7 +254,7 @@ API cuMemAlloc_v2(uint64_t *at, size_t bytes) {
 	long limit = setting("FAKE_CUDA_BYTES", 0);
 	if (limit && allocated + bytes > (size_t)limit) return out_of_memory;
 	void *p = malloc(bytes);
-	memset(p, 0xff, bytes);
+	memset(p, trace ? 0 : 0xff, bytes);
 	allocations[(uintptr_t)p] = bytes;
 	allocated += bytes;
 	*at = (uintptr_t)p;
@@ -251,6 +274,7 @@ API cuMemFree_v2(uint64_t at) {
 API cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes) {
 	LOCKED();
 	if (!inside(to, bytes)) return illegal_address;
+	if (trace) fprintf(trace, "up %zu\n", bytes);
 	memcpy((void *)to, from, bytes);
 	return success;
 }
@@ -259,6 +283,13 @@ API cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes) {
 	LOCKED();
 	if (!inside(from, bytes)) return illegal_address;
 	memcpy(to, (void *)from, bytes);
+	if (trace) {
+		static double other = 0;
+		other++; // what comes back is never the same twice
+		for (size_t i = 0; i < bytes / 8; i++) ((double *)to)[i] = other;
+		fprintf(trace, "down %zu\n", bytes);
+		fflush(trace);
+	}
 	return success;
 }
 
@@ -302,6 +333,12 @@ API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
 		tz != 1) return invalid_value;
 	playing = (const kernel *)function;
 	playing_arguments = arguments;
+	if (trace) {
+		fprintf(trace, "%s %u %u %u", playing->name, x, y, threads);
+		playing->record(arguments);
+		fprintf(trace, "\n");
+		return success;
+	}
 	fake_at.threads = threads;
 	fake_at.blocks = x;
 	for (unsigned row = 0; row < y; row++)
@@ -310,45 +347,5 @@ API cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
 			fake_at.row = row;
 			run_block(threads);
 		}
-	return success;
-}
-
-// --- cuBLAS
-
-API cublasCreate_v2(void **handle) {
-	LOCKED();
-	*handle = &the_handle;
-	return success;
-}
-
-API cublasDestroy_v2(void *handle) { return handle == &the_handle ? success : 1; }
-
-API cublasSetMathMode(void *handle, int) { return handle == &the_handle ? success : 1; }
-
-// cublasSgemm_v2 multiplies matrices stored by columns.
-API cublasSgemm_v2(void *handle, int transA, int transB, int m, int n, int k, const float *alpha, const float *a,
-	int lda,
-	const float *b, int ldb, const float *beta, float *c, int ldc) {
-	LOCKED();
-	if (handle != &the_handle) return 1;
-	if (m < 0 || n < 0 || k < 0 || lda < (transA ? k : m) || ldb < (transB ? n : k) || ldc < m || lda < 1 || ldb < 1 ||
-		ldc < 1) return 7;
-	std::vector<float> turned;
-	if (transA) { // transpose A, so that the inner loop has unit stride
-		turned.resize((size_t)m * k);
-		for (int l = 0; l < k; l++)
-			for (int i = 0; i < m; i++) turned[(size_t)l * m + i] = a[(size_t)i * lda + l];
-		a = turned.data();
-		lda = m;
-	}
-	for (int j = 0; j < n; j++) {
-		float *to = c + (size_t)j * ldc;
-		for (int i = 0; i < m; i++) to[i] = *beta == 0 ? 0 : *beta * to[i];
-		for (int l = 0; l < k; l++) {
-			float factor = *alpha * (transB ? b[(size_t)l * ldb + j] : b[(size_t)j * ldb + l]);
-			const float *from = a + (size_t)l * lda;
-			for (int i = 0; i < m; i++) to[i] = fma32(factor, from[i], to[i]);
-		}
-	}
 	return success;
 }
