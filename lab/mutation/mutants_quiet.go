@@ -93,7 +93,7 @@ func quietMutants() []mutant {
 			"!device.PromisesOf(be).SameBits",
 			"one record changes the features of others"),
 		in("device", "norms without room for the rounding of the product", "RoomForRounding",
-			" + float64(2*r+float64(r*r)+2*t)", "",
+			"float64(2*r+float64(r*r)+2*t)", "float64(0*r)",
 			"a convolution's float32 gradient may be longer than its clip norm"),
 		in("device", "one promise is enough", "BothPromises",
 			"f.Promises() == Promises{RowsAlone: true, SameBits: true}", "f.Promises().SameBits",
