@@ -33,6 +33,8 @@ var ErrNoise = errors.New("noise leaves nothing to learn")
 // schema, the budget and the approximate number of records only: it reads no records and spends
 // nothing.
 //
+// Several tables have one system, [compose.Linked] of AIM, which needs no recommendation.
+//
 // The order follows measurements on generated and published data (docs/results.md):
 //
 //	tables with a class    AIM, then MERF

@@ -109,6 +109,19 @@ func TestRoundingTakesLittleTime(t *testing.T) {
 	}
 }
 
+// TestRatesNearOneAreNotLowered: a probability that is rounded stays below 1, and one that is above
+// the largest rounded one stays as it is.
+func TestRatesNearOneAreNotLowered(t *testing.T) {
+	for _, q := range []float64{0.9, 0.99, mostRounded, 0.9995, 1 - 1e-9} {
+		for k := float64(finest); k >= coarsest; k /= 2 {
+			got := roundedTerms([]term{{sampledGaussian{q, 1}, 1}}, k)[0].atom.(sampledGaussian)
+			if !(got.q >= q && got.q <= max(q, mostRounded)) {
+				t.Errorf("k = %v: probability %v becomes %v", k, q, got.q)
+			}
+		}
+	}
+}
+
 // TestPowersAreNotBelow covers numbers of all sizes, powers themselves among them.
 func TestPowersAreNotBelow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -74,7 +74,8 @@ type truncAtom struct {
 }
 
 func (a truncAtom) key() string {
-	return fmt.Sprintf("truncated %b %d %d %b", a.of.Probability, a.of.Population, a.of.MaxBatch, a.mu)
+	return fmt.Sprintf("truncated %b %d %d %b %d", a.of.Probability, a.of.Population, a.of.MaxBatch,
+		a.mu, a.relation)
 }
 
 // halves returns the atoms of a batch that the other records do not fill, and of one that they

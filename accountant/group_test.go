@@ -128,6 +128,27 @@ func TestGroupsOfParts(t *testing.T) {
 	}
 }
 
+// TestGroupsOfOnePart: all members of a group may be in one part, whichever it is, so a group costs
+// at least as much as in each part alone.
+func TestGroupsOfOnePart(t *testing.T) {
+	for _, c := range []struct {
+		high, low Event
+		delta     float64
+	}{{Pure{1}, Pure{0.25}, 0}, {Pure{1}, Gaussian{8}, 1e-6}, {Gaussian{1}, Gaussian{8}, 1e-6},
+		{PoissonSampled{0.5, Gaussian{0.5}}, Gaussian{8}, 1e-6}} {
+		for _, size := range []int{2, 5} {
+			alone := must[Bound](t)(GroupEpsilon(c.high, size, c.delta, AddOrRemoveOne))
+			for _, parts := range [][]Event{{c.high, c.low}, {c.low, c.high}} {
+				got := must[Bound](t)(GroupEpsilon(Disjoint{Parts: parts, Fixed: true}, size, c.delta,
+					AddOrRemoveOne))
+				if got.Upper < alone.Lower*(1-1e-9) {
+					t.Errorf("%d records in parts %v: %+v, and %+v in one of them", size, parts, got, alone)
+				}
+			}
+		}
+	}
+}
+
 // TestGaussianEffectsOfChords: between two points of a profile the Gaussian curve is above the
 // chord, which is as large as a convex curve can be.
 func TestGaussianEffectsOfChords(t *testing.T) {

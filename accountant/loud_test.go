@@ -92,6 +92,60 @@ func TestLoudReleasesAgainstSimulation(t *testing.T) {
 	}
 }
 
+// TestLoudOppositeRowsOfLikelySamples: with probability q > 1/2 the loss of a step with the record
+// exceeds that of a public sample by log(q/(1−q)). The event that the sum of n steps is above t is
+// a lower end in closed form.
+func TestLoudOppositeRowsOfLikelySamples(t *testing.T) {
+	const q, mu = 0.9, 16.
+	for n := 1; n <= 4; n++ {
+		l, ok := loudOf([]term{{oppositeAtom{q, mu}, n}})
+		if !ok {
+			t.Fatal("opposite rows are not loud")
+		}
+		above := func(x, sign float64) (sum float64) { // of the sum of n steps
+			for k := range n + 1 {
+				far := (x - sign*mu*float64(k)) / math.Sqrt(float64(n))
+				sum += binomialTerm(k, n, q) * math.Erfc(far/math.Sqrt2) / 2
+			}
+			return sum
+		}
+		all := float64(n) * (mu*mu/2 + math.Log(q/(1-q))) // the loss at the mean of all steps
+		for d := -30.; d <= 30; d += 10 {
+			x := float64(n)*mu + d/mu
+			least := above(x, 1) - math.Exp(all+d+math.Log(above(x, -1)))
+			if got := l.upper(all + d); got < least*(1-1e-9) {
+				t.Errorf("%d steps, ε = %g: δ is at most %g, and %g by an event", n, all+d, got, least)
+			}
+		}
+	}
+}
+
+// TestOppositeRowsOfLikelySamples: a price of sums of samples that nearly all records are in is at
+// least that by the event that the sum of all steps is above t, with any amount of noise.
+func TestOppositeRowsOfLikelySamples(t *testing.T) {
+	for _, q := range []float64{0.9, 0.999} {
+		for _, noise := range []float64{0.05, 0.1, 0.5, 2, 20} {
+			const n = 3
+			e, mu := Repeated{SampledSum{q, noise}, n}, 1/noise
+			above := func(x, sign float64) (sum float64) { // of the sum of all steps
+				for k := range n + 1 {
+					far := (x - sign*mu*float64(k)) / math.Sqrt(n)
+					sum += binomialTerm(k, n, q) * math.Erfc(far/math.Sqrt2) / 2
+				}
+				return sum
+			}
+			for _, x := range []float64{0, 1, 2} {
+				p, o := above(n*mu+x, 1), above(n*mu+x, -1)
+				if eps := math.Log(p/o) - 1; eps > 0 && eps < 1e6 { // δ(ε) ≥ P(A) − e^ε·Q(A)
+					if b := must[Bound](t)(Epsilon(e, p-p/math.E, ReplaceOne)); b.Upper < eps*(1-1e-9) {
+						t.Errorf("%s: %+v at δ = %g, and %g by an event", Describe(e), b, p-p/math.E, eps)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRoundedSamplesHaveNoWrongLowerEnd: rates and effects that are rounded up have no lower end
 // above what a public sample costs, or than the rate allows.
 func TestRoundedSamplesHaveNoWrongLowerEnd(t *testing.T) {

@@ -64,6 +64,68 @@ func TestRememberedPricesHaveARelation(t *testing.T) {
 	}
 }
 
+// TestRememberedUsesHaveARelation: what a use adds to a running sum under one relation is not what
+// it adds under the other, in the same process and for the same ε and δ.
+func TestRememberedUsesHaveARelation(t *testing.T) {
+	cost := func(e Event, r Relation) (float64, bool) {
+		b := Budget{Epsilon: 8, Delta: 1e-5, Relation: r}
+		before := must[Reduced](t)(Reduce(Gaussian{50}, r))
+		all, err := Reduce(Repeated{e, 20}, r, before)
+		if err != nil {
+			return 0, false
+		}
+		p, err := all.Price(t.Context(), b, 0, true)
+		return p.Upper, err == nil
+	}
+	events := append(allEvents(), TruncatedPoisson{Probability: 0.1, Population: 100, MaxBatch: 25,
+		NoiseMultiplier: 1})
+	differ := 0
+	for _, e := range events {
+		var fresh [2]float64
+		for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+			usesOfSums.forget()
+			fresh[r], _ = cost(e, r)
+		}
+		if fresh[0] != fresh[1] && fresh[0] > 0 && fresh[1] > 0 {
+			differ++
+		}
+		for _, first := range []Relation{AddOrRemoveOne, ReplaceOne} {
+			usesOfSums.forget()
+			cost(e, first)
+			if got, _ := cost(e, 1-first); got != fresh[1-first] {
+				t.Errorf("%s: ε = %g under %v after a price under %v, want %g", Describe(e), got, 1-first,
+					first, fresh[1-first])
+			}
+		}
+	}
+	if differ < 3 {
+		t.Errorf("%d events have two prices, want several: the test shows nothing", differ)
+	}
+}
+
+// TestRememberedUsesHaveAnAim: what a use adds to a running sum for one δ is not what it adds for
+// another.
+func TestRememberedUsesHaveAnAim(t *testing.T) {
+	cost := func(eps, delta float64) string {
+		before := must[Reduced](t)(Reduce(Gaussian{5}, AddOrRemoveOne))
+		all := must[Reduced](t)(Reduce(poissonSteps(0.02, 1, 20), AddOrRemoveOne, before))
+		b := Budget{Epsilon: eps, Delta: delta, Relation: AddOrRemoveOne}
+		return fmt.Sprintf("%+v", must[Price](t)(all.Price(t.Context(), b, 0, true)))
+	}
+	aims := [][2]float64{{8, 1e-5}, {8, 1e-9}, {8, 1e-4}, {4, 1e-5}}
+	for _, aim := range aims {
+		usesOfSums.forget()
+		fresh := cost(aim[0], aim[1])
+		for _, other := range aims {
+			usesOfSums.forget()
+			cost(other[0], other[1])
+			if got := cost(aim[0], aim[1]); got != fresh {
+				t.Errorf("at %v after %v: %s, want %s", aim, other, got, fresh)
+			}
+		}
+	}
+}
+
 // TestFewPricesAreRemembered: the cache stays small in a search over many plans.
 func TestFewPricesAreRemembered(t *testing.T) {
 	m := memo[Price]{most: 512}

@@ -14,6 +14,7 @@ var selections = map[string]Event{
 	"Gaussian":                   Gaussian{20},
 	"PoissonSampled":             Repeated{PoissonSampled{0.01, Gaussian{0.9}}, 1000},
 	"SampledSum":                 Repeated{SampledSum{0.01, 0.9}, 1000},
+	"SampledSum, rare":           Repeated{SampledSum{1e-5, 0.7}, 100000},
 	"TruncatedPoisson":           Repeated{TruncatedPoisson{0.01, 10000, 160, 0.9}, 1000},
 	"TruncatedPoisson, tight":    Repeated{TruncatedPoisson{0.01, 10000, 101, 0.9}, 1000},
 	"SampledWithoutReplacement":  Repeated{SampledWithoutReplacement{10000, 100, Gaussian{0.9}}, 1000},
@@ -21,6 +22,7 @@ var selections = map[string]Event{
 	"RandomAllocation, several":  Repeated{RandomAllocation{100, 0.9, 5, false}, 10},
 	"RandomAllocation, shuffled": Repeated{RandomAllocation{100, 0.9, 0, true}, 10},
 	"BandedSum":                  Repeated{BandedSum{0.08, 1.5, []float64{1, 0.5, 0.25, 0.25}}, 250},
+	"BandedSum, every round":     Repeated{BandedSum{1, 20, []float64{1, 0.5, 0.25, 0.25}}, 250},
 }
 
 // TestSelectionPage: the page says of each way to select batches how tightly it is priced.

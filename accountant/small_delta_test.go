@@ -159,6 +159,23 @@ func TestSmallDeltasOfManySteps(t *testing.T) {
 	}
 }
 
+// TestRareSamples: if a record is hardly ever sampled, the losses of the steps in which it is are
+// far from all others. Prices are tight for any noise and δ.
+func TestRareSamples(t *testing.T) {
+	for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+		for _, steps := range []int{100, 1000, 10000} {
+			for _, noise := range []float64{0.8, 1.2, 2} {
+				for _, delta := range []float64{1e-5, 1e-10, 1e-15, 1e-18} {
+					e := Repeated{SampledSum{0.001, noise}, steps}
+					if b := must[Bound](t)(Epsilon(e, delta, r)); !(b.Upper <= 1.011*b.Lower) {
+						t.Errorf("%d steps, noise %v, δ = %g, %v: ε is in %+v", steps, noise, delta, r, b)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestAttacksAtSmallDeltas: the bound of a belief uses losses beyond ε at a small δ, too.
 func TestAttacksAtSmallDeltas(t *testing.T) {
 	for _, delta := range []float64{1e-6, 1e-12, 1e-30} {

@@ -404,8 +404,8 @@ func twice(r beam.Row, emit func(beam.Row)) {
 }
 
 // rows returns a function that makes a PCollection of the rows of the table or of the sets, each
-// row twice. Each person has three rows.
-func rows(sets bool) func(s sdk.Scope) sdk.PCollection {
+// row twice. Each person has three rows. Some rows do not say to which unit they belong.
+func rows(sets bool, unit string) func(s sdk.Scope) sdk.PCollection {
 	return func(s sdk.Scope) sdk.PCollection {
 		var list []beam.Row
 		for i := range people {
@@ -419,9 +419,14 @@ func rows(sets bool) func(s sdk.Scope) sdk.PCollection {
 		}
 		rng := rand.New(rand.NewPCG(1, 2))
 		rng.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-		nobody := list[0] // belongs to no unit, and is dropped
-		nobody.ID, nobody.Person = "", " "
-		return sdk.ParDo(s, twice, sdk.CreateList(s, append(list, nobody)))
+		for i, blank := range []string{"", " "} { // rows that are dropped
+			nobody := list[i]
+			if nobody.ID = blank; unit == records.UnitUser {
+				nobody.ID, nobody.Person = fmt.Sprint("nobody ", i), blank
+			}
+			list = append(list, nobody)
+		}
+		return sdk.ParDo(s, twice, sdk.CreateList(s, list))
 	}
 }
 
@@ -469,8 +474,8 @@ func TestRowsOfACollection(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, parts := range []int{1, 3, 17} {
-			j := beam.Job{Rows: rows(p.Schema().Sparse()), Parts: beam.Parts{Unit: c.unit, N: parts},
-				Key: mechanism.NewKey(), Folder: t.TempDir()}
+			j := beam.Job{Rows: rows(p.Schema().Sparse(), c.unit), Key: mechanism.NewKey(),
+				Parts: beam.Parts{Unit: c.unit, N: parts}, Folder: t.TempDir()}
 			got, err := beam.Fit(seeded(t), j, p, l())
 			if err != nil {
 				t.Fatal(err)
@@ -480,8 +485,8 @@ func TestRowsOfACollection(t *testing.T) {
 			}
 		}
 	}
-	j := beam.Job{Rows: rows(false), Parts: beam.Parts{N: 3}, Key: mechanism.NewKey(),
-		Folder: t.TempDir()}
+	j := beam.Job{Rows: rows(false, records.UnitRecord), Parts: beam.Parts{N: 3},
+		Key: mechanism.NewKey(), Folder: t.TempDir()}
 	var wrong *param.Error
 	users := ledger.New(budget, ledger.WithUnit(records.UnitUser))
 	if _, err := beam.Fit(seeded(t), j, plans["merf"], users); !errors.As(err, &wrong) {
@@ -830,7 +835,7 @@ func TestJobsThatMakeNoSense(t *testing.T) {
 		"no shards":      func(j *beam.Job) { j.Shards = nil },
 		"no name":        func(j *beam.Job) { j.Shards[1].Name = "" },
 		"one name twice": func(j *beam.Job) { j.Shards[1].Name = j.Shards[0].Name },
-		"rows too":       func(j *beam.Job) { j.Rows = rows(false) },
+		"rows too":       func(j *beam.Job) { j.Rows = rows(false, records.UnitRecord) },
 	} {
 		j, l := job(t, "table", 2), ledger.New(budget)
 		change(&j)

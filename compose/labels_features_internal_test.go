@@ -9,20 +9,23 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// silent is a backend without promises. It counts the requested memory.
-type silent struct {
+// promising is a backend with other promises. It counts the requested memory.
+type promising struct {
 	device.Backend
-	asked *int
+	promises device.Promises
+	asked    *int
 }
 
-func (s silent) New(rows, cols int) device.Matrix {
+func (s promising) Promises() device.Promises { return s.promises }
+
+func (s promising) New(rows, cols int) device.Matrix {
 	*s.asked++
 	return s.Backend.New(rows, cols)
 }
 
-// TestFeaturesNeedPromises checks that a device without promises computes no features of records.
-// On such a device one record could change the features of others, and clipping by sgd would not
-// bound its effect.
+// TestFeaturesNeedPromises checks that a device without both promises computes no features of
+// records. On such a device one record could change the features of others, and clipping by sgd
+// would not bound its effect.
 func TestFeaturesNeedPromises(t *testing.T) {
 	s := records.Image(8, 8).WithLabels("a", "b")
 	data, err := records.FromFlat(s, make([]float32, 3*64), 0, 1, 0)
@@ -33,13 +36,16 @@ func TestFeaturesNeedPromises(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	r := &synth.Run{Data: data, Backend: silent{device.CPU(), &asked}}
-	f, err := featuresOf(t.Context(), r, m)
-	if err != nil || f.Len() != 3 {
-		t.Fatal(err)
-	}
-	if asked > 0 {
-		t.Errorf("a backend without promises computes features")
+	for _, p := range []device.Promises{{}, {RowsAlone: true}, {SameBits: true},
+		{RowsAlone: true, SameBits: true}} {
+		asked := 0
+		r := &synth.Run{Data: data, Backend: promising{device.CPU(), p, &asked}}
+		f, err := featuresOf(t.Context(), r, m)
+		if err != nil || f.Len() != 3 {
+			t.Fatal(err)
+		}
+		if (asked > 0) != (p.RowsAlone && p.SameBits) {
+			t.Errorf("a backend that promises %+v is asked for %d matrices", p, asked)
+		}
 	}
 }

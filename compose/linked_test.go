@@ -304,6 +304,42 @@ func TestLinkedUnderReplay(t *testing.T) {
 	}
 }
 
+// TestGapsUnderReplay replays whole fits of rows in order of their times, on neighbours that differ
+// in one root: without rows, with rows in reverse order, and with more than there may be.
+func TestGapsUnderReplay(t *testing.T) {
+	d := records.Tables{Name: "patients", Key: "patient", Children: []records.Tables{{Name: "stays",
+		Parents: []string{"patient"}, Most: 3, Ordered: true, Gaps: "at",
+		Schema: must(records.NewSchema(records.Integer("at", 0, 99), records.Flag("ill", "0", "1")))(t)}}}
+	link := func(list [][]int) *records.Linked {
+		keys, rows := [2][]string{{}, {}}, [][]any{}
+		for i, times := range list {
+			keys[0] = append(keys[0], fmt.Sprint(i))
+			for _, at := range times {
+				keys[1], rows = append(keys[1], fmt.Sprint(i)), append(rows, []any{at, at%2 == 0})
+			}
+		}
+		return must(records.Link(d, records.Keyed{Keys: keys[0]}, records.Keyed{Rows: must(
+			records.FromValues(d.Children[0].Schema, rows...))(t), Parents: [][]string{keys[1]}}))(t)
+	}
+	all := [][]int{{3, 40, 90}, {}, {7, 7}, {99, 0}}
+	aim := tables.AIM{Common: tables.Common{Nominal: 3000}, Rounds: 3}
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		b := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
+		p := must(compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(), b))(t)
+		for i, odd := range [][]int{{}, {99, 50, 0}, {9, 1, 99, 0, 5, 5, 60}, {50}} {
+			data, at := all, []int{0, 4, 2}[i%3]
+			if r == accountant.ReplaceOne {
+				data = slices.Insert(slices.Clone(all), at, []int{1, 2})
+			}
+			privacytest.Replay[records.Data]{Budget: b, Data: link(data),
+				Neighbour: link(slices.Insert(slices.Clone(all), at, odd)), Seeds: 1,
+				Run: func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
+					return linkedVisible(ctx, p, l, d)
+				}}.Check(t)
+		}
+	}
+}
+
 // linkedVisible returns all that leaves a fit.
 func linkedVisible(ctx context.Context, p synth.Plan, l *ledger.Ledger, d records.Data) (any,
 	error) {

@@ -64,8 +64,9 @@ func doGramNorms(j *job, lo, hi int) {
 	p := j.block
 	spare := j.owner.buffer(2 * p * p)
 	ga, gd := HostMatrix(p, p, *spare), HostMatrix(p, p, (*spare)[p*p:])
-	e, f := roundoff(j.a.Cols), roundoff(j.b.Cols)
+	e, f, r := roundoff(j.a.Cols), roundoff(j.b.Cols), roundoff(p)
 	ue, uf := underflow(j.a.Cols), underflow(j.b.Cols)
+	t := underflow(p) * math.Sqrt(float64(j.a.Cols)*float64(j.b.Cols))
 	for i := lo; i < hi; i++ {
 		a, d := j.a.RowRange(i*p, (i+1)*p), j.b.RowRange(i*p, (i+1)*p)
 		j.owner.Gemm(false, true, 1, a, a, 0, ga)
@@ -73,9 +74,14 @@ func doGramNorms(j *job, lo, hi int) {
 		// The error of an entry of AAᵀ is at most e‖a‖‖a′‖ + ue. The error of an entry of DDᵀ is at most
 		// f‖d‖‖d′‖ + uf. So the error of the sum is at most (e+f+ef)(Σ‖a‖‖d‖)² + (1+f)ue(Σ‖d‖)² +
 		// (1+e)uf(Σ‖a‖)² + ue·uf·p².
+		//
+		// What is added to sums is the float32 product. Its norm is larger by at most rΣ‖a‖‖d‖ + t, as
+		// in doMaterialisedNorms, and its square by at most (2r+r²+2t)(Σ‖a‖‖d‖)² + 2t + t².
 		sa, sd, sizes := blockSizes(j.kernels, a, d)
-		slack := float64((e + f + float64(e*f)) * (1 + float64(2*(e+f))) * sizes * sizes)
-		tiny := float64((1+f)*ue*sd*sd) + float64((1+e)*uf*sa*sa) + float64(ue*uf*float64(p)*float64(p))
+		relative := float64((e+f+float64(e*f))*(1+float64(2*(e+f)))) + float64(2*r+float64(r*r)+2*t)
+		slack := float64(relative * sizes * sizes)
+		tiny := float64((1+f)*ue*sd*sd) + float64((1+e)*uf*sa*sa) +
+			float64(ue*uf*float64(p)*float64(p)) + float64(2*t+float64(t*t))
 		j.sums[i] = max(j.kernels.dot(ga.Data, gd.Data), 0) + slack + tiny
 	}
 	j.owner.panels.put(spare)

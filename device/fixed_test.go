@@ -96,6 +96,29 @@ func TestFixedProductIsTheSumOfRoundedTerms(t *testing.T) {
 	}
 }
 
+// promising is the CPU with other promises.
+type promising struct {
+	FixedSummer
+	promises Promises
+}
+
+func (p promising) Promises() Promises { return p.promises }
+
+// TestFixedSumsNeedBothPromises: a backend whose rows depend on others, or on the call, has no
+// fixed-point sums.
+func TestFixedSumsNeedBothPromises(t *testing.T) {
+	cpu, ok := FixedSums(CPU())
+	if !ok {
+		t.Fatal("the CPU has no fixed-point sums")
+	}
+	for _, p := range []Promises{{}, {RowsAlone: true}, {SameBits: true},
+		{RowsAlone: true, SameBits: true}} {
+		if _, ok := FixedSums(promising{cpu, p}); ok != (p.RowsAlone && p.SameBits) {
+			t.Errorf("a backend that promises %+v has fixed-point sums: %v", p, ok)
+		}
+	}
+}
+
 // TestFixedSumsAgree checks that AddFixedRows, AddFixedSparse and AddFixedBlocks add exactly the
 // rounded terms, at every level.
 func TestFixedSumsAgree(t *testing.T) {

@@ -103,6 +103,51 @@ func TestPassesOverShards(t *testing.T) {
 	}
 }
 
+// TestPassesOfPersons checks FitPasses on the sums of persons with several rows, with an estimated
+// clip norm. It must give the same model and the same ledger as Fit.
+func TestPassesOfPersons(t *testing.T) {
+	rows := blobs(rand.New(rand.NewPCG(1, 1)), 60, 0.7, corners...)
+	owners := make([]string, len(rows))
+	for i := range owners {
+		owners[i] = fmt.Sprint(i / 3)
+	}
+	data, err := records.GroupBy(table(t, square, rows), owners, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := kmeans.Config{K: 4, Iterations: 2, NoiseMultiplier: 2,
+		Norm: &kmeans.DPNorm{Max: 40, Bins: 30, NoiseMultiplier: 50}}
+	f := kmeans.Raw(square.ByPerson(2))
+	var models []*kmeans.Model
+	var ledgers []*ledger.Ledger
+	for _, passes := range []bool{false, true} {
+		ctx := privacytest.Seeded(t, context.Background(), 3)
+		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5}, ledger.WithUnit(records.UnitUser))
+		fit := func() (*kmeans.Model, error) { return kmeans.Fit(ctx, cfg, f, data, l) }
+		if passes {
+			fit = func() (*kmeans.Model, error) {
+				return kmeans.FitPasses(ctx, cfg, f, "raw", data.Schema(), l, func(ctx context.Context,
+					p kmeans.Pass) (*mechanism.Partial, error) {
+					s, err := p.NewPartial(device.CPU(), f)
+					if err != nil {
+						return nil, err
+					}
+					return s, s.Add(ctx, data)
+				})
+			}
+		}
+		m, err := fit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		models, ledgers = append(models, m), append(ledgers, l)
+	}
+	if !reflect.DeepEqual(models[0], models[1]) ||
+		!reflect.DeepEqual(ledgers[0].Entries(), ledgers[1].Entries()) {
+		t.Error("FitPasses and Fit of persons give different models or ledgers")
+	}
+}
+
 // TestPassesOfOthersAreRefused checks that sums of another pass, sums of another unit than the
 // ledger's, invalid arguments and invalid passes are refused.
 func TestPassesOfOthersAreRefused(t *testing.T) {

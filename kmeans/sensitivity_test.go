@@ -1,6 +1,7 @@
 package kmeans_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 )
@@ -260,29 +262,56 @@ func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	}
 }
 
-// undeclared is a backend without promises: a record's cluster may depend on other records.
-type undeclared struct{ device.Backend }
+// promising is a backend with other promises: a record's cluster may depend on other records, or on
+// the call.
+type promising struct {
+	device.Backend
+	promises device.Promises
+}
 
-// TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on an undeclared
-// backend also names the real noise class, for the norms and for the iterations.
+func (p promising) Promises() device.Promises { return p.promises }
+
+// TestBackendsWithoutPromisesAreNotExact checks that the guarantee of a fit on a backend without
+// both promises also names the real noise class, for the norms and for the iterations. So does that
+// of a fit whose sums another process added up on such a backend.
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
-	for be, want := range map[device.Backend]int{device.CPU(): 1, (undeclared{device.CPU()}): 2} {
-		s := records.Interval(2, -1, 1)
-		data, err := records.FromFlat(s, make([]float32, 20))
-		if err != nil {
-			t.Fatal(err)
-		}
+	s := records.Interval(2, -1, 1)
+	f := kmeans.Raw(s)
+	data, err := records.FromFlat(s, make([]float32, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 3,
+		Norm: &kmeans.DPNorm{Max: 1, Bins: 4, NoiseMultiplier: 3}}
+	check := func(what string, want int, fit func(l *ledger.Ledger) error) {
 		l := ledger.New(accountant.Budget{Epsilon: 1e3, Delta: 1e-5})
-		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 3,
-			Norm: &kmeans.DPNorm{Max: 1, Bins: 4, NoiseMultiplier: 3}}
-		if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data, l,
-			kmeans.WithBackend(be)); err != nil {
+		if err := fit(l); err != nil {
 			t.Fatal(err)
 		}
 		for _, e := range l.Guarantee().Entries {
 			if c := e.NoiseClass; len(c) != want || want == 2 && !slices.Contains(c, ledger.RealNoise) {
-				t.Errorf("%s, %s: got noise classes %v", be.Name(), e.Purpose, c)
+				t.Errorf("%s, %s: got noise classes %v", what, e.Purpose, c)
 			}
 		}
+	}
+	for be, want := range map[device.Backend]int{device.CPU(): 1,
+		promising{device.CPU(), device.Promises{}}:                2,
+		promising{device.CPU(), device.Promises{RowsAlone: true}}: 2,
+		promising{device.CPU(), device.Promises{SameBits: true}}:  2} {
+		check("fit on "+be.Name(), want, func(l *ledger.Ledger) error {
+			_, err := kmeans.Fit(t.Context(), cfg, f, data, l, kmeans.WithBackend(be))
+			return err
+		})
+		check("sums from "+be.Name(), want, func(l *ledger.Ledger) error {
+			_, err := kmeans.FitPasses(t.Context(), cfg, f, "raw", s, l, func(ctx context.Context,
+				p kmeans.Pass) (*mechanism.Partial, error) {
+				sums, err := p.NewPartial(be, f)
+				if err != nil {
+					return nil, err
+				}
+				return sums, sums.Add(ctx, data)
+			})
+			return err
+		})
 	}
 }

@@ -35,6 +35,8 @@ func TestReadGuaranteesArePricedAgain(t *testing.T) {
 		}
 	}
 	written := l.Guarantee()
+	written.RowsPerUnit = 7 // as a run sets it
+	written.Kept = &Kept{"a store", "people", "1", Position{3, strings.Repeat("0", hashLength)}}
 	text, err := json.Marshal(written)
 	if err != nil {
 		t.Fatal(err)

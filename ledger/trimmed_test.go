@@ -2,6 +2,9 @@ package ledger_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -38,5 +41,54 @@ func TestPricesFollowATrimmedJournal(t *testing.T) {
 	}
 	if err := l.Spend("count", small); !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("beyond the budget: got %v, want ErrBudgetExceeded", err)
+	}
+}
+
+// TestReadersFollowAReplacedJournal: handles that have read a journal to its end, and then ask for
+// its guarantee only, see lines that were added after the file was trimmed, or moved back from a
+// copy.
+func TestReadersFollowAReplacedJournal(t *testing.T) {
+	folder := t.TempDir()
+	s := ledger.Dir(folder)
+	l, err := s.Create(t.Context(), "people", ledger.Terms{Budget: accountant.Budget{Epsilon: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	other := opened(t, s)
+	defer other.Close()
+	reader, err := s.Audit(t.Context(), "people")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	replace := map[string]func() error{"trimmed": other.Compact, "moved back": func() error {
+		list, err := filepath.Glob(filepath.Join(folder, "*", "*journal*"))
+		if err != nil || len(list) != 1 {
+			return fmt.Errorf("journals %q, %v", list, err)
+		}
+		text, err := os.ReadFile(list[0])
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(t.TempDir(), "copy")
+		return errors.Join(os.WriteFile(copied, text, 0o600), os.Rename(copied, list[0]))
+	}}
+	for how, f := range replace {
+		if l.Guarantee().Epsilon != reader.Guarantee().Epsilon { // reads the journal to its end
+			t.Error("two handles state two guarantees")
+		}
+		if err := f(); err != nil {
+			t.Fatal(how, err)
+		}
+		if err := other.Spend("count", accountant.Pure{Epsilon: 0.25}); err != nil {
+			t.Fatal(how, err)
+		}
+		want := other.Epsilon().Upper
+		for what, handle := range map[string]*ledger.Ledger{"a writer": l, "a reader": reader} {
+			if got := handle.Guarantee().Epsilon; got != want {
+				t.Errorf("after a journal was %s, %s states ε = %v, want %v", how, what, got, want)
+			}
+		}
 	}
 }

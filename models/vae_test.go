@@ -164,11 +164,12 @@ func TestVAESparseEqualsDense(t *testing.T) {
 // TestSparseNormCountsRepeats: an item that is listed twice is added twice in the matrix product.
 // If the norm counted it once, the norm, and so the sensitivity, would be too small.
 func TestSparseNormCountsRepeats(t *testing.T) {
-	s := &device.Sparse{Cols: 9, Offsets: []int{0, 3, 3, 7}, Items: []uint32{1, 4, 8, 5, 2, 5, 5}}
-	got := make([]float64, 3)
+	s := &device.Sparse{Cols: 9, Offsets: []int{0, 3, 3, 7, 10},
+		Items: []uint32{1, 4, 8, 5, 2, 5, 5, 3, 3, 6}}
+	got := make([]float64, 4)
 	sparseSquaredNorms(got, s)
-	if got[0] != 3 || got[1] != 0 || got[2] != 10 {
-		t.Errorf("squared norms %v, want [3 0 10]", got)
+	if want := []float64{3, 0, 10, 5}; !slices.Equal(got, want) {
+		t.Errorf("squared norms %v, want %v", got, want)
 	}
 }
 

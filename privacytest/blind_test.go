@@ -2,6 +2,7 @@ package privacytest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -275,6 +276,38 @@ func TestStepsLookAtTheirSampleOnly(t *testing.T) {
 				if f := replayed(t, c.relation, a, b, sampling(c.event, c.subset, fault)); len(f) == 0 {
 					t.Errorf("%s under %v, row %d: %s: not caught", c.name, c.relation, at, fault)
 				}
+			}
+		}
+	}
+}
+
+// TestReplaysInBothOrders: a run that compares a noisy sum with the true one on one side only is
+// found whichever data set is given first. Its error shows in one order: the sum of the larger data
+// set is never far below the one that the smaller data set drew, and the other way round.
+func TestReplaysInBothOrders(t *testing.T) {
+	const far = 20 // the effect of a row
+	for _, side := range []float64{-1, 1} {
+		run := func(ctx context.Context, l *ledger.Ledger, rows []float64) (any, error) {
+			g, err := mechanism.Begin(ctx, l).Spend("sum", accountant.Gaussian{NoiseMultiplier: 1. / far})
+			if err != nil {
+				return nil, err
+			}
+			s, out := mechanism.NewFixedSum(1, 0x1p-20), make([]float64, 1)
+			for range rows {
+				s.AddRowAt(0, []float32{far}, 1)
+			}
+			if err := g.Release(far, mechanism.Part{Sum: s, Std: 1, Out: out}); err != nil {
+				return nil, err
+			}
+			if side*(out[0]-float64(far*len(rows))) > far/2 {
+				return nil, errors.New("the noise is too large")
+			}
+			return out, nil
+		}
+		small, large := make([]float64, 3), make([]float64, 4)
+		for _, pair := range [][2][]float64{{small, large}, {large, small}} {
+			if f := replayed(t, accountant.AddOrRemoveOne, pair[0], pair[1], run); len(f) == 0 {
+				t.Errorf("side %v, %d rows first: no finding", side, len(pair[0]))
 			}
 		}
 	}

@@ -39,6 +39,21 @@ func TestPossibleTails(t *testing.T) {
 	}
 }
 
+// TestOneGuessOfMany: one guess about m canaries is right with probability τ only if a set of
+// outputs has probability τ/m with the canary, and (1−τ)/m without it: whether a guess is made
+// about a canary must not depend much on the canary either.
+func TestOneGuessOfMany(t *testing.T) {
+	normal := distuv.UnitNormal
+	for _, m := range []float64{1, 2, 30, 1000} {
+		for _, tau := range []float64{0.51, 0.7, 0.9, 0.999} {
+			want := normal.Quantile(tau/m) - normal.Quantile((1-tau)/m)
+			if got := gaussianBound(int(m), 1, 1, tau); math.Abs(got-want) > 1e-6*want {
+				t.Errorf("a guess of %v is right with probability %v: μ ≥ %v, want %v", m, tau, got, want)
+			}
+		}
+	}
+}
+
 // TestPossibleOfPureMechanisms: under pure ε the bound is at least that of the binomial
 // distribution, which is attained.
 func TestPossibleOfPureMechanisms(t *testing.T) {

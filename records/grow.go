@@ -131,8 +131,14 @@ func (l *linker) obeying(n tableNode, at []int32, drawn *Frame, before []int32, 
 		var z Nonzeros
 		z.Range(known, 0, known.n)
 		own, err := draw(&z)
-		if err != nil || len(n.Constraints) == 0 {
-			return own, err
+		if err != nil {
+			return nil, err
+		}
+		if n.Gaps != "" {
+			own = n.spaced(own, drawn, previous)
+		}
+		if len(n.Constraints) == 0 {
+			return own, nil
 		}
 		w := e.work(l.following(n, above, drawn, previous, position, own).copied())
 		var left, good []int32

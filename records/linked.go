@@ -188,9 +188,15 @@ func (l *linker) table(i int, frame *Frame) {
 	if n.parent >= 0 {
 		keep, up = sorted(l.rows, l.up, l.parts[n.parent].frame.Len(), n.Most)
 		l.count(n.parent, i, up)
+		if n.Gaps != "" {
+			n.inOrder(frame, keep, up)
+		}
 	}
 	own := &Frame{frameRef: &frameRef{&frameRows{schema: n.full, n: len(keep),
 		cells: frame.Take(keep).cells, home: frame.home.derived()}}}
+	if n.Gaps != "" {
+		own.cells = append(own.cells, n.gaps(own, up))
+	}
 	for range n.Children {
 		own.cells = append(own.cells, cells{numbers: make([]float64, len(keep))})
 	}
@@ -319,9 +325,9 @@ func (l *Linked) Gather(rows []int32, b *device.Batch) { l.parts[0].frame.Gather
 // Range encodes rows lo … hi-1 of the root.
 func (l *Linked) Range(lo, hi int, b *device.Batch) { l.parts[0].frame.Range(lo, hi, b) }
 
-// Table returns the rows of a table, with the number of rows in each child table, and the row of
-// the parent's table that each belongs to; parents is nil for the root. Tables are numbered in the
-// order of [Tables.All].
+// Table returns the rows of a table, with their gaps if it has Gaps and the number of rows in each
+// child table, and the row of the parent's table that each belongs to; parents is nil for the root.
+// Tables are numbered in the order of [Tables.All].
 func (l *Linked) Table(i int) (rows *Frame, parents []int32) {
 	return l.parts[i].frame, l.parts[i].up
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -36,15 +37,18 @@ type heap [3][][]string
 var heads = [3]string{"customer,region,class", "account,customer,open,limit",
 	"amount,customer,account"}
 
+var heapKeys = []string{"0", ":1", "1", "0:"}
+
 // randomHeap returns rows of up to four customers, of which any may lack a key, have one twice, or
-// have too many rows. Keys of accounts are the same for different customers.
+// have too many rows. Keys of accounts are the same for different customers, and some keys are made
+// alike by a colon between a customer's and an account's.
 func randomHeap(rng *rand.Rand) (h heap) {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	key := func(n int) string {
 		if rng.IntN(8) == 0 {
 			return ""
 		}
-		return pick("", " ") + fmt.Sprint(rng.IntN(n))
+		return pick("", " ") + heapKeys[rng.IntN(n)]
 	}
 	for range rng.IntN(6) {
 		h[0] = append(h[0], []string{key(4), pick("n", "s", "?"), pick("a", "b", "x")})
@@ -156,17 +160,19 @@ func contributions(l *records.Linked) (all []string, seen [][]map[string]float64
 // the same.
 func TestARootContributesAtMostOneRecord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
-	d := bank(t)
 	most := 0
-	for range 3000 {
-		h := randomHeap(rng)
+	for i := range 6000 {
+		h, d := randomHeap(rng), bank(t)
+		if i%2 == 1 {
+			d.Children[0].Gaps = "limit"
+		}
 		l := h.read(t, d)
 		roots, seen := contributions(l)
 		if other := h.linked(t, d); !reflect.DeepEqual(roots, left(contributions(other))) ||
 			!reflect.DeepEqual(seen, right(contributions(other))) {
 			t.Fatalf("Link and ReadTables differ on %v", h)
 		}
-		root := fmt.Sprint(rng.IntN(4))
+		root := heapKeys[rng.IntN(4)]
 		fewer := h.without(root).read(t, d)
 		if n := l.Len() - fewer.Len(); n < 0 || n > 1 {
 			t.Fatalf("%d records fewer without %s in %v", n, root, h)
@@ -247,6 +253,132 @@ func TestRowsSeeWhatPrecedesThem(t *testing.T) {
 	}
 }
 
+// stays describes stays of patients, ordered by a column of moments or of whole numbers.
+func stays(t testing.TB, at records.Column) records.Tables {
+	return records.Tables{Name: "patients", Key: "patient", Children: []records.Tables{{Name: "visits",
+		Parents: []string{"patient"}, Most: 4, Ordered: true, Gaps: "at",
+		Schema: must(records.NewSchema(at, records.Flag("ill", "no", "yes")))(t)}}}
+}
+
+// TestGapsAreReadInOrder: rows are put in the order of their times, those of the same time in that
+// of the file, and a row is read with its gap.
+func TestGapsAreReadInOrder(t *testing.T) {
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	text := "patient,at,ill\n"
+	for _, row := range []string{"x,2025-01-05,no", "y,2025-01-03,yes", "x,2025-01-02,yes",
+		"x,2025-01-05,yes", "x,2024-01-05,no", "y,2025-12-31,no"} {
+		text += row + "\n"
+	}
+	d := stays(t, records.Datetime("at", start, start.AddDate(0, 0, 9), 24*time.Hour))
+	l := must(records.CSV{}.ReadTables(fstest.MapFS{"visits.csv": {Data: []byte(text)}}, d))(t)
+	rows, _ := l.Table(1)
+	day, gap, ill := "", "", ""
+	for r := range rows.Len() {
+		m, _ := rows.Time(r, 0)
+		day += fmt.Sprint(m.Day(), " ")
+		gap += fmt.Sprint(rows.Number(r, 2), " ")
+		ill += fmt.Sprint(rows.Level(r, 1), " ")
+	}
+	if day != "1 2 5 5 3 10 " || gap != "NaN 1 3 0 NaN 7 " || ill != "0 1 0 1 1 0 " {
+		t.Error(day, gap, ill)
+	}
+	if c := rows.Schema().Columns()[2]; c.Name() != "gap of at" || !c.IsLogarithmic() {
+		t.Error(c)
+	} else if lo, hi := c.WholeBounds(); lo != 0 || hi != 9 {
+		t.Error(lo, hi)
+	}
+}
+
+// TestDrawnTimesIncrease: a drawn row follows the row before by its drawn gap. If that passes the
+// upper bound or is missing, it stays where it was drawn, but not before the row before.
+func TestDrawnTimesIncrease(t *testing.T) {
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, at := range []records.Column{records.Integer("at", -20, 79),
+		records.Datetime("at", start, start.Add(99*time.Hour), time.Hour)} {
+		d := stays(t, at)
+		_, _, own := d.Seen(0)
+		lo, _ := at.Bounds()
+		unit := 1.0
+		if at.Kind() == records.DatetimeColumn {
+			unit = 3600
+		}
+		rng := rand.New(rand.NewPCG(22, 1))
+		var roots [][]any
+		for range 500 {
+			roots = append(roots, []any{rng.IntN(5)})
+		}
+		type drawn struct {
+			at  float64
+			gap any
+		}
+		var all [][]drawn // of each step
+		l := must(records.Grow(d, must(records.FromValues(d.Full(), roots...))(t),
+			func(_ int, known *records.Nonzeros) (*records.Frame, error) {
+				var rows [][]any
+				step := make([]drawn, known.Rows)
+				for i := range step {
+					step[i] = drawn{at: float64(rng.IntN(100)), gap: rng.IntN(60)}
+					if rng.IntN(8) == 0 {
+						step[i].gap = nil
+					}
+					rows = append(rows, []any{lo + unit*step[i].at, rng.IntN(2) == 0, step[i].gap})
+				}
+				all = append(all, step)
+				return records.FromValues(own, rows...)
+			}))(t)
+		rows, up := l.Table(1)
+		place, was, late := 0, 0.0, 0
+		next := make([]int, len(all)) // the row of each step that belongs to the next parent
+		for r := range rows.Len() {
+			if place++; r == 0 || up[r] != up[r-1] {
+				place = 0
+			}
+			from := all[place][next[place]]
+			next[place]++
+			want, gap := from.at, "NaN"
+			if place > 0 {
+				if g, ok := from.gap.(int); ok && was+float64(g) <= 99 {
+					want = was + float64(g)
+				} else {
+					want = max(from.at, was)
+					late++
+				}
+				gap = fmt.Sprint(want - was)
+			}
+			if have := (rows.Number(r, 0) - lo) / unit; have != want || fmt.Sprint(rows.Number(r,
+				2)) != gap {
+				t.Fatalf("row %d is at %v with gap %v, want %v and %v", r, have, rows.Number(r, 2), want, gap)
+			}
+			was = want
+		}
+		if late < 50 || rows.Len() < 500 {
+			t.Errorf("%d gaps of %d rows pass the bound", late, rows.Len())
+		}
+	}
+}
+
+// TestLinesThatCannotBeReadNameNoRow: files with lines that have too few fields for a key, too
+// many, or too long a text, are read like files without them.
+func TestLinesThatCannotBeReadNameNoRow(t *testing.T) {
+	h := heap{{{"1", "s", "b"}, {"2", "n", "a"}}, {{"x", "2", "yes", "3"}, {"y", "1", "yes", "7"}},
+		{{"0.25", "1", "y"}, {"1", "2", "x"}}}
+	d := bank(t)
+	want := fmt.Sprint(contributions(h.read(t, d)))
+	for _, wrong := range [][]string{{""}, {"1"}, {"1", "2"}, {"x", "2", "yes", "3", "4"},
+		{"x", "2", strings.Repeat("y", 1<<20), "3"}} {
+		for i := range h {
+			if len(wrong) == len(h[i][0]) {
+				continue
+			}
+			odd := h
+			odd[i] = append([][]string{wrong}, h[i]...)
+			if got := fmt.Sprint(contributions(odd.read(t, d))); got != want {
+				t.Errorf("table %d with a line of %d fields: %s, want %s", i, len(wrong), got, want)
+			}
+		}
+	}
+}
+
 // TestLinkNeedsAllKeys: rows without keys are refused, a table without rows needs none, and neither
 // depends on other tables.
 func TestLinkNeedsAllKeys(t *testing.T) {
@@ -305,8 +437,11 @@ func TestLinkedDataAreKnown(t *testing.T) {
 // TestTablesAreWrittenAsTheyAreRead: files written from rows, in several parts, hold the same rows.
 func TestTablesAreWrittenAsTheyAreRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 1))
-	d := bank(t)
-	for range 100 {
+	for i := range 200 {
+		d := bank(t)
+		if i%2 == 1 {
+			d.Children[0].Gaps = "limit"
+		}
 		parts := []*records.Linked{randomHeap(rng).read(t, d), randomHeap(rng).read(t, d)}
 		folder := fstest.MapFS{}
 		err := records.CSV{}.WriteTables(func(name string) (io.WriteCloser, error) {
@@ -451,6 +586,31 @@ func TestTablesValidate(t *testing.T) {
 				d.Children[0].Children[0].Most = 100, 41
 		},
 		"ordered of one": func(d *records.Tables) { d.Children[0].Most = 1 },
+		"gaps of rows without order": func(d *records.Tables) {
+			d.Children[0].Ordered, d.Children[0].Gaps = false, "limit"
+		},
+		"gaps of levels":   func(d *records.Tables) { d.Children[0].Gaps = "open" },
+		"gaps of nothing":  func(d *records.Tables) { d.Children[0].Gaps = "day" },
+		"gaps of the root": func(d *records.Tables) { d.Gaps = "region" },
+		"gaps of missing times": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Integer("limit", 0, 9).WithMissing()))(t)
+		},
+		"gaps beyond float64": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Datetime("limit", time.Unix(0, 0),
+				time.Unix(1<<24, 0), time.Nanosecond)))(t)
+		},
+		"gaps just beyond float64": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Integer("limit", 0, 1).
+				WithBounds(-1<<53, 1)))(t)
+		},
+		"gaps of moments just beyond float64": func(d *records.Tables) {
+			d.Children[0].Gaps = "limit"
+			d.Children[0].Schema = must(records.NewSchema(records.Datetime("limit", time.Unix(0, 0),
+				time.Unix(0, 1<<53+1), time.Nanosecond)))(t)
+		},
 		"name of a path": func(d *records.Tables) { d.Children[0].Name = "../accounts" },
 		"most of one": func(d *records.Tables) {
 			d.Children[0].Most, d.Children[0].Children = 4097,

@@ -32,6 +32,15 @@ type Tables struct {
 	// Ordered tables are sequences: the order of a parent's rows has a meaning, and a row may
 	// depend on the row before it.
 	Ordered bool `json:"ordered,omitempty"`
+	// Gaps names a column of a table in order that says when each row was: moments or whole numbers,
+	// never missing, with at most 2^53 steps between the bounds. The rows of a parent are put in its
+	// order, and the steps from row to row are a further column, "gap of" and its name. A drawn row
+	// follows the row before by its gap, so none precedes it. Suits rows of a parent that are close
+	// together compared with the bounds.
+	//
+	// The rows that are kept are chosen before they are put in order, and all of it is within the rows
+	// of one parent, so no other root's rows depend on them.
+	Gaps string `json:"gaps,omitempty"`
 	// Constraints are rules that generated rows of a table below the root obey. They may concern all
 	// columns that [Tables.Seen] returns, such as the row's own and its parent's, but no other rows:
 	// neither [Unique] nor [Determines], and none is repaired. Those of the root are in its Schema.
@@ -53,7 +62,7 @@ type tableNode struct {
 	Tables
 	parent int    // index of the parent's node; -1 for the root
 	most   int    // rows of a root row
-	full   Schema // the columns, and the number of rows of each child
+	full   Schema // the columns, the gap, and the number of rows of each child
 	seen   Schema // the columns known beforehand, and then the full ones; none for the root
 	file   Schema // keys from the root's to its own, and then the columns
 }
@@ -103,7 +112,8 @@ func (t Tables) All() []Tables {
 // Equal reports whether two descriptions describe the same rows. It ignores the names of keys.
 func (t Tables) Equal(o Tables) bool {
 	return t.Name == o.Name && t.Schema.Equal(o.Schema) && t.Most == o.Most &&
-		t.Ordered == o.Ordered && slices.EqualFunc(t.Children, o.Children, Tables.Equal)
+		t.Ordered == o.Ordered && t.Gaps == o.Gaps &&
+		slices.EqualFunc(t.Children, o.Children, Tables.Equal)
 }
 
 // allTables stands for the number of a table.
@@ -113,8 +123,8 @@ const allTables = -1
 // schemas seen and file, since those of many tables together are large.
 func (t Tables) nodes(only int) ([]tableNode, error) {
 	var k param.Checker
-	k.OK(t.Most == 0 && !t.Ordered && len(t.Parents) == 0, "records.Tables", t.Name,
-		"a root without Parents, Most and Ordered")
+	k.OK(t.Most == 0 && !t.Ordered && t.Gaps == "" && len(t.Parents) == 0, "records.Tables", t.Name,
+		"a root without Parents, Most, Ordered and Gaps")
 	k.OK(t.Key != "", "records.Tables.Key", "", "the column of the root's keys")
 	if k.Err() != nil {
 		return nil, k.Err()
@@ -149,6 +159,9 @@ func (t Tables) append(list *[]tableNode, parent, most, only int) error {
 	}
 	n := tableNode{Tables: t, parent: parent, most: most}
 	columns := t.Schema.Columns()
+	if c, ok := t.gapColumn(); ok {
+		columns = append(columns, c)
+	}
 	for _, c := range t.Children {
 		columns = append(columns, Integer(countPrefix+c.Name, 0, c.Most))
 	}
@@ -248,6 +261,9 @@ func (t Tables) check(parent, depth, most int) error {
 	}
 	k.OK(t.Most >= least && t.Most <= MostRows && most <= MostRows, path("Most"), t.Most, fmt.Sprintf(
 		"at least %d, and at most %d rows of a root row in all levels together", least, MostRows))
+	_, spaced := t.gapColumn()
+	k.OK(t.Gaps == "" || t.Ordered && spaced, path("Gaps"), quotedName(t.Gaps),
+		"a column of moments or whole numbers, none missing, of a table in order")
 	plain := len(t.Schema.table.constraints) == 0
 	for _, c := range t.Schema.table.columns {
 		plain = plain && c.kind.of().role == valueRole

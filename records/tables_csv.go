@@ -190,7 +190,7 @@ func (l *Linked) Keyed(i int, before []int) *Frame {
 		keys[level] = cells{numbers: numbered(at, first[above])}
 	}
 	return &Frame{frameRef: &frameRef{&frameRows{schema: n.file, n: own.Len(),
-		cells: append(keys, own.cells[:len(own.cells)-len(n.Children)]...), home: own.home}}}
+		cells: append(keys, own.cells[:len(n.Schema.table.columns)]...), home: own.home}}}
 }
 
 // numbered returns the keys of rows.

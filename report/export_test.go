@@ -7,4 +7,5 @@ var (
 	None    = none
 	CurveOf = curveOf
 	Rates   = rates
+	Words   = words
 )

@@ -3,6 +3,7 @@ package report_test
 import (
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -73,6 +74,31 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		checkSchema(t, r)
+	}
+}
+
+// TestWordsRoundUp checks that the words promise no less change than e^ε, and no rarer an exception
+// than δ, for guarantees of all sizes.
+func TestWordsRoundUp(t *testing.T) {
+	stated := func(text, before, after string) float64 {
+		_, rest, _ := strings.Cut(text, before)
+		number, _, _ := strings.Cut(rest, after)
+		x, err := strconv.ParseFloat(strings.ReplaceAll(strings.Trim(number, ". "), ",", ""), 64)
+		if err != nil {
+			t.Fatalf("no number between %q and %q in %q", before, after, text)
+		}
+		return x
+	}
+	for eps := 0.013; eps < 30; eps *= 1.6 {
+		for _, delta := range []float64{1e-5, 3.3e-6, 0.0007, 0.3} {
+			text := report.Words(ledger.Guarantee{Epsilon: eps, Delta: delta, Unit: "record"}, math.NaN())[0]
+			if f := stated(text, "at most ", " times"); !(f >= math.Exp(eps) && f <= 1.1*math.Exp(eps)) {
+				t.Errorf("ε = %v: %v times, want at least %v", eps, f, math.Exp(eps))
+			}
+			if n := stated(text, "1 in ", "\n"); !(1/n >= delta && n > 0.5/delta-1) {
+				t.Errorf("δ = %v: 1 in %v", delta, n)
+			}
+		}
 	}
 }
 

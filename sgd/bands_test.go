@@ -87,6 +87,62 @@ func TestBandsCancel(t *testing.T) {
 	}
 }
 
+// TestResumedBandsDrawAfresh: no noise of a loop before it is resumed is drawn again or continued
+// after it, and the ledger charges every round that was begun. Two steps of a band correlate; the
+// correlation of independent steps exceeds six standard deviations with probability 2e-9.
+func TestResumedBandsDrawAfresh(t *testing.T) {
+	const dim, bands, steps, end = 4000, 4, 12, 6
+	cfg := inBands(bands, steps)
+	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
+	net, l, noise := newCentre(dim), ledger.New(budget(1e4)), [][]float64{}
+	for part := range 2 {
+		saved, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var opts []sgd.Option
+		if l, err = ledger.Unmarshal(saved); part > 0 && err == nil {
+			var left *mechanism.Allowance
+			run := mechanism.Begin(t.Context(), l)
+			left, err = run.Resume("DP-SGD step", cfg.Event(l.Relation()))
+			opts = append(opts, sgd.WithAllowance(left))
+		}
+		trainer, bad := sgd.New(cfg, net, l, opts...)
+		if err != nil || bad != nil {
+			t.Fatal(err, bad)
+		}
+		before := slices.Clone(net.Params().Flat.Data)
+		for step, err := range trainer.Steps(t.Context(), table(t, 0, dim, 0)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			moved := make([]float64, dim)
+			for i, x := range net.Params().Flat.Data {
+				moved[i], before[i] = float64(x-before[i]), x
+			}
+			if noise = append(noise, moved); step.Number == end {
+				break
+			}
+		}
+	}
+	if e := l.Entries()[0]; len(noise) != end+bands || e.Reserved != 3 || e.Spent != 3 {
+		t.Fatalf("%d steps, ledger %v; want 6 steps and the 4 of the third round", len(noise), e)
+	}
+	for s, x := range noise {
+		for u := range s {
+			dot, squares, others := 0.0, 0.0, 0.0
+			for i, v := range noise[u] {
+				dot, squares, others = dot+v*x[i], squares+v*v, others+x[i]*x[i]
+			}
+			r := math.Abs(dot) / math.Sqrt(squares*others)
+			within := (s < end) == (u < end)
+			if r > 6/math.Sqrt(dim) && !within || r < 0.1 && s == u+1 && within {
+				t.Errorf("the noise of steps %d and %d has the correlation %.3f", u, s, r)
+			}
+		}
+	}
+}
+
 // TestResumedBands: a loop that is resumed from a saved ledger takes whole rounds, with new groups
 // and without the noise of the first part.
 func TestResumedBands(t *testing.T) {

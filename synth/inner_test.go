@@ -3,10 +3,14 @@ package synth_test
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -48,6 +52,49 @@ func TestInnerPlansDrawFromTheReservation(t *testing.T) {
 		var wrong *param.Error
 		if fits != want || want == 0 && (!errors.As(err, &wrong) || wrong.Path != "synth.Inner.Prefix") {
 			t.Errorf("prefix %q: %d fits, error %v, want %d fits", prefix, fits, err, want)
+		}
+	}
+}
+
+// TestPartsNoteTheirNoise checks that the one release of a part has the noise class that the part's
+// sums deserve, with and without a checkpoint.
+func TestPartsNoteTheirNoise(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, real := range []bool{false, true} {
+		inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+			Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1, Once: true}},
+			reading{func(r *synth.Run) error {
+				if real {
+					r.NoteReal("use")
+				}
+				_, err := r.Once("use", []int{1}, func() (float64, []mechanism.Part, error) {
+					return 0.2, []mechanism.Part{{Sum: mechanism.NewFixedSum(1, 0x1p-30), Std: 5}}, nil
+				})
+				return err
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := synth.Inner{Plan: &inner, Prefix: "x: "}
+		p, err := synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, opts := range [][]synth.Option{nil,
+			{synth.Checkpoint(filepath.Join(t.TempDir(), "run"))}} {
+			l := ledger.New(b)
+			if _, err := p.FitOn(t.Context(), l, table, opts...); err != nil {
+				t.Fatal(err)
+			}
+			class := l.Guarantee().NoiseClass
+			if slices.Contains(class, ledger.RealNoise) != real ||
+				!slices.Contains(class, ledger.ExactNoise) {
+				t.Errorf("inexact sums: %v, checkpoint: %v: noise class %v", real, opts != nil, class)
+			}
 		}
 	}
 }

@@ -81,6 +81,41 @@ func TestRunsReadRecordsOfTheirSchema(t *testing.T) {
 	}
 }
 
+// persons is a system that reads whole persons.
+type persons struct{ reading }
+
+func (persons) TakesPersons() {}
+
+// TestGuaranteesOfPersonsStateTheirRows checks that the guarantee of a run whose records are
+// persons says how many rows of a person were read.
+func TestGuaranteesOfPersonsStateTheirRows(t *testing.T) {
+	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grouped, err := records.GroupBy(table, []string{"a", "a"}, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for data, want := range map[records.Data]int{table: 0, grouped: 7} {
+		p, err := synth.NewProgram("reading", data.Schema(),
+			accountant.Budget{Epsilon: 10, Delta: 1e-5}, []synth.Stage{{Purpose: "use",
+				Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}},
+			persons{reading{func(r *synth.Run) error {
+				if got := r.Guarantee().RowsPerUnit; got != want {
+					t.Errorf("a run of %s states %d rows, want %d", r.Data.Schema(), got, want)
+				}
+				return nil
+			}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Fit(t.Context(), data); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestRunsEndWithDataThatFail checks that nothing is drawn after the data have failed. The run must
 // return an error even if nothing was left to draw.
 func TestRunsEndWithDataThatFail(t *testing.T) {

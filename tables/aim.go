@@ -41,7 +41,9 @@ import (
 //
 // If records are few compared with the noise, a choice by the exponential mechanism is nearly
 // random. By default a plan for so few records has fewer rounds, and first measures the table of
-// each column and the class; see ClassPart. It measures the coarse table if there is one.
+// each column and the class; see ClassPart. It measures the coarse table if there is one. Rounds
+// for more than 64 columns then fit the model only near the new measurement, and compare only
+// tables of a column near it.
 //
 // Guarantee: one Gaussian release of all columns' counts; with WithinPart, one Gaussian release of
 // counts within cells; Rounds exponential mechanisms of the same ε; and 8·Rounds Gaussian releases
@@ -95,7 +97,8 @@ const (
 	aimClassWeight = 2 // a table with the class is chosen as if its distance were twice as large
 	mostClassPart  = 0.8
 	noClassPart    = -1
-	fewestRounds   = 20 // smallest default number of rounds
+	nearPart       = 0.2 // of the tables that a local method fits and compares in a round
+	fewestRounds   = 20  // smallest default number of rounds
 )
 
 // Plan calibrates the noise and prices all stages.
@@ -143,7 +146,8 @@ func (c AIM) method() (m method, err error) {
 		c.ClassPart = 0
 	}
 	known := knownAttributes(c.Schema, c.known)
-	m = method{Common: common, before: c.known, known: known,
+	m = method{Common: common, local: sharp < 1 && len(attributes) > graphical.MostGrowth,
+		before: c.known, known: known,
 		rounds: cmp.Or(c.Rounds, roundsFor(len(attributes))),
 		order:  min(cmp.Or(c.Order, 3), max(len(attributes), 2)),
 		coarse: cmp.Or(c.Coarse, defaultCoarse), classWeight: aimClassWeight, attributes: attributes}
@@ -202,6 +206,9 @@ func (s worstFitted) measures(c candidate) bool {
 
 func (worstFitted) work(m method, _ []candidate) (compared, passes, cells float64) {
 	rounds := float64(m.rounds)
+	if m.local {
+		rounds *= nearPart
+	}
 	return rounds, lastPasses + rounds*roundPasses/3, float64(m.Cells)
 }
 
@@ -258,9 +265,14 @@ func (s worstFitted) classTables(f *fitting) (list []int, units int) {
 
 // fits accepts tables that the model already contains, and tables with which the model stays within
 // the present limit. This limit grows with the number of measurements.
-func (worstFitted) fits(f *fitting, measured *graphical.Growth) func([]int) bool {
+func (worstFitted) fits(f *fitting) func([]int) bool {
 	done := 1 - float64(f.measures.Remaining())/float64(f.units())
 	limit := float64(f.Cells) * max(done, 0.1)
+	if len(f.domain) > graphical.MostGrowth {
+		reach := graphical.NewReach(f.domain, f.model.Tree)
+		return func(group []int) bool { return reach.Fits(group, limit) }
+	}
+	measured := graphical.NewGrowth(f.domain, f.measured())
 	return func(attributes []int) bool {
 		return f.model.Tree.Holder(f.domain, attributes) >= 0 || measured.Fits(attributes, limit)
 	}

@@ -103,11 +103,16 @@ func (c covers) count(codes [][]uint16, shares, counts []int64) {
 	})
 }
 
-// countRows is count with weights of 1, for rows drawn from a model.
-func (c covers) countRows(codes [][]uint16, counts []int64) {
+// countRows sets the counts to those of rows drawn from a model. It leaves those of tables without
+// a fresh attribute; nil means that all are fresh.
+func (c covers) countRows(codes [][]uint16, counts []int64, fresh []bool) {
 	marginal.InParallel(len(c.counted), func(k int) {
 		i := c.counted[k]
-		marginal.CountRows(c.domain, c.list[i].columns, codes, c.of(i, counts))
+		one := c.list[i]
+		if fresh == nil || slices.ContainsFunc(one.attributes, func(a int) bool { return fresh[a] }) {
+			clear(c.of(i, counts))
+			marginal.CountRows(c.domain, one.columns, codes, c.of(i, counts))
+		}
 	})
 }
 

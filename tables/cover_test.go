@@ -80,7 +80,7 @@ func TestSummedCountsAreCounts(t *testing.T) {
 				}
 			}
 			rows, ones := make([]int64, len(got)), make([]int64, len(got))
-			tables.countRows(all, rows)
+			tables.countRows(all, rows, nil)
 			tables.count(all, slices.Repeat([]int64{1}, len(shares)), ones)
 			if !slices.Equal(rows, ones) {
 				t.Errorf("%s: numbers of rows differ from counts with weights of 1", name)

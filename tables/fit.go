@@ -28,7 +28,7 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	f := &fitting{work: w, domain: domain[:len(groups)], groups: groups,
 		total: known.Total, list: w.candidates(domain), columns: columns,
 		rng: rand.New(rand.NewPCG(w.Seed, 0x61696d)), level: w.firstLevel(),
-		cellsOf: map[int][]int32{}}
+		cellsOf: map[int][]int32{}, refused: map[int]bool{}}
 	f.covers = newCovers(domain, groups, f.list)
 	f.model = f.independent()
 	var t *trending
@@ -114,7 +114,9 @@ type fitting struct {
 	level   int             // units used for a measurement
 	pair    int             // chosen for the trend: 1 and its index, or 0 for none
 	cellsOf map[int][]int32 // earlier results of merged
+	refused map[int]bool    // fine tables that were chosen and have no room
 
+	near        []bool    // the attributes that the last fit changed; nil for all
 	drawnCounts []int64   // of all candidates, in rows drawn from the model
 	guessed     []float64 // all candidates' tables that guesses returned last
 
@@ -176,7 +178,8 @@ func (f *fitting) tables(ctx context.Context, r *synth.Run, groups []marginal.Gr
 }
 
 // guesses returns estimates of all candidates' tables, in records. It counts them in rows drawn
-// from the model. The next call overwrites them.
+// from the model, except those without an attribute that the last fit changed, whose estimates
+// stay. The next call overwrites them.
 func (f *fitting) guesses() [][]float64 {
 	records := f.Nominal
 	if records == 0 {
@@ -189,9 +192,9 @@ func (f *fitting) guesses() [][]float64 {
 	if f.drawnCounts == nil {
 		f.drawnCounts = make([]int64, last.first+last.cells)
 		f.guessed = make([]float64, len(f.drawnCounts))
+		f.near = nil
 	}
-	clear(f.drawnCounts)
-	f.covers.countRows(codes, f.drawnCounts)
+	f.covers.countRows(codes, f.drawnCounts, f.near)
 	f.covers.sum(f.drawnCounts)
 	out := make([][]float64, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
@@ -245,8 +248,9 @@ func (f *fitting) law(i int) []float64 {
 	return law
 }
 
-// choose chooses among the candidates for which the model has room. If there are none, it spends
-// the choice without a draw and returns -1.
+// choose chooses among the candidates for which the model seems to have room. If there are none, or
+// there is no room after all, the choice is spent, and choose returns -1. Every model has single
+// columns, also one of more cells.
 func (f *fitting) choose(guesses [][]float64, std float64) (int, error) {
 	open := f.open()
 	grant, err := f.choices.Next()
@@ -264,15 +268,22 @@ func (f *fitting) choose(guesses [][]float64, std float64) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	return open[k], nil
+	i := open[k]
+	with := append(f.measured(), f.list[i].attributes)
+	if len(f.list[i].attributes) > 1 && !graphical.Fits(f.domain, with, float64(f.Cells)) {
+		f.refused[f.covers.fine[i]] = true
+		return -1, nil
+	}
+	return i, nil
 }
 
 // open returns the candidates that may be measured next.
 func (f *fitting) open() (open []int) {
-	fit := f.strategy.fits(f, graphical.NewGrowth(f.domain, f.measured()))
+	fit := f.strategy.fits(f)
 	fits := make([]bool, len(f.list))
 	marginal.InParallel(len(f.list), func(i int) {
-		fits[i] = f.covers.fine[i] == i && f.strategy.measures(f.list[i]) && fit(f.list[i].attributes)
+		fits[i] = f.covers.fine[i] == i && !f.refused[i] && f.strategy.measures(f.list[i]) &&
+			fit(f.list[i].attributes)
 	})
 	for i, fine := range f.covers.fine {
 		if fits[fine] {
@@ -319,11 +330,16 @@ func (f *fitting) measure(i, units int) error {
 
 // follow fits the model between two rounds. If the model misses a new measurement by far more than
 // its noise, follow fits it further, because the next round would otherwise choose the same table
-// again. In a resumed run all measurements are new to the model.
+// again. In a resumed run all measurements are new to the model. A local method changes the
+// model only near the measurement.
 func (f *fitting) follow(ctx context.Context, fresh []tableValues) error {
-	err := f.refit(ctx, roundPasses)
+	fit := f.refit
+	if f.local && len(fresh) == 1 {
+		fit = f.refitNear
+	}
+	err := fit(ctx, roundPasses)
 	if err == nil && slices.ContainsFunc(fresh, f.far) {
-		err = f.refit(ctx, farPasses)
+		err = fit(ctx, farPasses)
 	}
 	return err
 }
@@ -341,14 +357,28 @@ func (f *fitting) far(v tableValues) bool {
 
 // refit fits the model to everything measured.
 func (f *fitting) refit(ctx context.Context, passes int) error {
+	f.near = nil
+	f.model = f.model.Extended(f.measured()...)
+	return f.model.Fit(ctx, f.measurements(), f.total, passes)
+}
+
+// refitNear fits the model near the last measurement.
+func (f *fitting) refitNear(ctx context.Context, passes int) (err error) {
+	list := f.measurements()
+	f.model = f.model.Extended(f.measured()...)
+	f.near, err = f.model.FitNear(ctx, list, f.total, passes, list[len(list)-1].Attributes)
+	return err
+}
+
+// measurements returns everything measured, the last measurement last.
+func (f *fitting) measurements() []graphical.Measurement {
 	list := slices.Clone(f.columns)
 	for _, v := range f.values {
 		c := f.list[v.candidate]
 		list = append(list, graphical.Measurement{Attributes: c.attributes, Values: v.values,
 			Std: f.unitStd(f.noise) / math.Sqrt(float64(v.units)), Merged: f.merged(v.candidate)})
 	}
-	f.model = f.model.Extended(f.measured()...)
-	return f.model.Fit(ctx, list, f.total, passes)
+	return list
 }
 
 // tableValues is one measurement.

@@ -24,6 +24,7 @@ type method struct {
 	coarse      int     // groups of a column's values in coarse tables; 1 for no coarse tables
 	classWeight float64 // weight of a table with the class, relative to one without it
 	attributes  []marginal.Attribute
+	local       bool    // whether a round fits and compares the model only near its measurement
 	before      int     // number of the first columns, which are known before a row is drawn
 	known       int     // number of their attributes
 	trendPart   float64 // fraction of the budget for the trend of the number to be predicted
@@ -42,7 +43,7 @@ type strategy interface {
 	begin(f *fitting) error
 	// fits returns a function that reports whether a table of attributes may be measured next, given
 	// those that have been measured. It is called concurrently.
-	fits(f *fitting, measured *graphical.Growth) func(attributes []int) bool
+	fits(f *fitting) func(attributes []int) bool
 	// units returns the number of units of the next measurement.
 	units(f *fitting) int
 	// compared returns the model's guesses for the next choice, after the i-th candidate was measured
@@ -188,7 +189,10 @@ func (m *method) predicted() {
 // drawn returns the number of rows that are drawn to compare candidates with the model.
 func (m method) drawn(records, candidates int) int {
 	most := min(mostDrawn, max(mostCounted/max(candidates, 1), leastDrawn))
-	return min(max(2*records, leastDrawn), most)
+	if !m.local {
+		records *= 2
+	}
+	return min(max(records, leastDrawn), most)
 }
 
 // drawable returns an error for noise that cannot be drawn on the grids of the counts. A fit with

@@ -54,9 +54,17 @@ func (spanningTree) work(m method, list []candidate) (compared, passes, cells fl
 
 func (spanningTree) begin(*fitting) error { return nil }
 
-func (spanningTree) fits(f *fitting, measured *graphical.Growth) func([]int) bool {
+func (spanningTree) fits(f *fitting) func([]int) bool {
+	part, cells := graphical.Parts(len(f.domain), f.measured()), 0
+	for _, size := range f.domain {
+		cells += size
+	}
+	for _, v := range f.values {
+		cells += f.list[v.candidate].cells
+	}
 	return func(pair []int) bool {
-		return !measured.Connected(pair[0], pair[1]) && measured.Fits(pair, float64(f.Cells))
+		return part[pair[0]] != part[pair[1]] &&
+			float64(cells)+f.domain.Cells(pair) <= float64(f.Cells)
 	}
 }
 

@@ -250,6 +250,32 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 	}
 }
 
+// TestColumnsAreMeasuredWithoutRoom checks that a plan whose columns alone have more than its cells
+// spends its measurements on single columns.
+func TestColumnsAreMeasuredWithoutRoom(t *testing.T) {
+	data := correlated(t, 500, 3)
+	p, err := tables.AIM{Common: tables.Common{Schema: data.Schema(), Cells: 1,
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}, Rounds: 6}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := 0
+	g, err := p.Fit(t.Context(), data, synth.OnProgress(func(r synth.Progress) {
+		if r.Stage == "table measurements" {
+			measured = max(measured, r.Step)
+		}
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if measured != 48 {
+		t.Errorf("%d of 48 measurements were made", measured)
+	}
+	if n := tables.ModelCells(g.Model()); n > 7*16 {
+		t.Errorf("the model of single columns has %d cells", n)
+	}
+}
+
 // TestTablePassesOverShards checks that FitPasses on sums of shards results in the same generator
 // and ledger as FitOn.
 func TestTablePassesOverShards(t *testing.T) {

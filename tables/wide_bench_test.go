@@ -11,10 +11,10 @@ import (
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// BenchmarkAIMWide fits AIM with its defaults to 10,000 rows of 30 and of 100 columns, half of them
-// numbers and half levels, which depend on four hidden factors.
+// BenchmarkAIMWide fits AIM with its defaults to 10,000 rows of 30, 100 and 300 columns, half of
+// them numbers and half levels, which depend on four hidden factors.
 func BenchmarkAIMWide(b *testing.B) {
-	for _, columns := range []int{30, 100} {
+	for _, columns := range []int{30, 100, 300} {
 		b.Run(fmt.Sprint(columns), func(b *testing.B) {
 			rows := wideRows(b, 10_000, columns)
 			plan, err := tables.AIM{Common: tables.Common{Schema: rows.Schema(), Nominal: 10_000, Seed: 1,

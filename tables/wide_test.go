@@ -1,11 +1,20 @@
 package tables
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestWideColumnsTakeMemoryByRow checks that a column of 60,000 buckets is counted and drawn
@@ -60,5 +69,167 @@ func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 	}
 	if same < n*9/10 {
 		t.Errorf("%d of %d drawn values are among the frequent values, want at least 90 %%", same, n)
+	}
+}
+
+// TestWideTablesAreFittedNear fits 70 columns in which each depends on the one before. Few records
+// make the method local, and a column of drawn rows must still depend on the one before, and on the
+// one before that, as often as after fits of the whole model (.847 and .776, and .5 by chance).
+func TestWideTablesAreFittedNear(t *testing.T) {
+	const n, columns = 4000, 70
+	rng := rand.New(rand.NewPCG(3, 4))
+	list, values := make([]records.Column, columns), make([]records.Values, columns)
+	codes := make([][]int32, columns)
+	for j := range list {
+		list[j] = records.Flag(fmt.Sprint("c", j), "no", "yes")
+		codes[j] = make([]int32, n)
+		for i := range codes[j] {
+			if codes[j][i] = int32(rng.IntN(2)); j > 0 && rng.IntN(20) > 0 {
+				codes[j][i] = codes[j-1][i]
+			}
+		}
+		values[j] = records.Values{Codes: codes[j], Dictionary: []string{"no", "yes"}}
+	}
+	schema, err := records.NewSchema(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := records.FromColumns(schema, values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := AIM{Common: Common{Schema: schema, Nominal: n, Seed: 1,
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}}
+	if m, err := c.method(); err != nil || !m.local {
+		t.Fatalf("local is %v (%v)", m.local, err)
+	}
+	plan, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	generator, err := plan.Fit(privacytest.Seeded(t, t.Context(), 5), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn, err := generator.Sample(t.Context(), n, synth.Seed(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := records.AsFrame(drawn)
+	for apart, want := range map[int]float64{1: 0.8, 2: 0.72} {
+		same := 0
+		for j := apart; j < columns; j++ {
+			for i := range n {
+				if f.Level(i, j) == f.Level(i, j-apart) {
+					same++
+				}
+			}
+		}
+		share := float64(same) / float64(n*(columns-apart))
+		t.Logf("%d apart: %.3f of values are the same", apart, share)
+		if share < want {
+			t.Errorf("%d apart: %.3f of values are the same, want %.2f", apart, share, want)
+		}
+	}
+}
+
+// TestFitsNearUnderReplay replays fits of 66 columns and a class, which are fitted near
+// measurements, with much and with little room for tables, on neighbours that differ in one row. It
+// also interrupts each fit at five reports; a fit that goes on must release a generator within the
+// plan's cells, which can be read back.
+func TestFitsNearUnderReplay(t *testing.T) {
+	var list []records.Column
+	for j := range 66 {
+		list = append(list, records.Flag(fmt.Sprint("c", j), "no", "yes"))
+	}
+	schema, err := records.NewSchema(append(list, records.Label("y", "a", "b", "c"))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	var rows [][]any
+	for range 60 {
+		row, kind := make([]any, 67), rng.IntN(3)
+		for j := range row {
+			row[j] = kind > rng.IntN(3)
+		}
+		row[66] = string(rune('a' + kind))
+		rows = append(rows, row)
+	}
+	of := func(rows [][]any) records.Data {
+		f, err := records.FromValues(schema, rows...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		for _, cells := range []int{0, 200} {
+			b := accountant.Budget{Epsilon: 40, Delta: 1e-5, Relation: r}
+			c := AIM{Common: Common{Schema: schema, Budget: b, Nominal: 30, Cells: cells}, Rounds: 24,
+				ClassPart: noClassPart}
+			m, err := c.method()
+			if err != nil || !m.local {
+				t.Fatalf("local is %v (%v)", m.local, err)
+			}
+			p, err := c.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			neighbour := rows[1:]
+			if r == accountant.ReplaceOne {
+				odd := slices.Clone(rows[5])
+				for j := range 66 {
+					odd[j] = j%2 == 0
+				}
+				neighbour = append([][]any{odd}, rows[1:]...)
+			}
+			visible := func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
+				g, err := p.FitOn(ctx, l, d)
+				if err != nil {
+					return nil, err
+				}
+				f, err := g.Sample(ctx, 20, synth.Seed(9))
+				return fmt.Sprint(f, g.Model().(*model).model.Factors), err
+			}
+			privacytest.Replay[records.Data]{Run: visible, Budget: b, Data: of(rows), Seeds: 1,
+				Neighbour: of(neighbour)}.Check(t)
+			goOn(t, p, of(rows), m.Cells)
+		}
+	}
+}
+
+// goOn interrupts a fit at several reports, and then lets it end.
+func goOn(t *testing.T, p synth.PassProgram, data records.Data, cells int) {
+	t.Helper()
+	l, seen := ledger.New(p.Budget()), 0
+	keep := synth.CheckpointEvery(filepath.Join(t.TempDir(), "kept"), 1)
+	for stops := 0; ; {
+		ctx, cancel := context.WithCancel(t.Context())
+		seen = 0
+		g, err := p.FitOn(ctx, l, data, keep, synth.OnProgress(func(synth.Progress) {
+			if seen++; seen == 2 && stops < 5 {
+				stops++
+				cancel()
+			}
+		}))
+		cancel()
+		if errors.Is(err, context.Canceled) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := ModelCells(g.Model()); stops < 5 || n > cells {
+			t.Errorf("%d stops, and a model of %d cells, want 5 and at most %d", stops, n, cells)
+		}
+		file, err := g.Model().(*model).Encode()
+		if err == nil {
+			_, err = readModel(file, synth.Loading{})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return
 	}
 }

@@ -197,6 +197,12 @@ func (d *tableDraft) table(ctx context.Context, own declaredTable, link []string
 		if t.Most, err = d.most(ctx, own.name, link); err != nil {
 			return t, err
 		}
+		for _, c := range t.Schema.Columns() {
+			if t.Most > 1 && c.Kind() == records.DatetimeColumn && !c.HasMissing() {
+				d.notes = append(d.notes, fmt.Sprintf("table %s may have \"ordered\": true, \"gaps\": %q: its "+
+					"rows are then in order of time, also drawn ones", t.Name, c.Name()))
+			}
+		}
 	}
 	for _, child := range d.list {
 		for _, k := range child.foreign {

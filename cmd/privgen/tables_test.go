@@ -208,13 +208,14 @@ func TestDatabaseTutorialRuns(t *testing.T) {
 const declaredShop = `create table customers (id text primary key, region text, born integer);
 	create table goods (good text primary key);
 	create table orders (customer text references customers, number integer, state text, amount real,
-		primary key (customer, number));
+		placed text, primary key (customer, number));
 	create table items (customer text, number integer, kind text, gift text,
 		good text references goods,
 		foreign key (customer, number) references orders (customer, number));
 	create table notes (number integer references orders (number), text text);
 	insert into customers values ('a', 'north', 1950), ('b', 'south', 2000);
-	insert into orders values ('a', 1, 'sent', 1.5), ('a', 2, 'paid', 2.5), ('b', 1, 'sent', 3.5);
+	insert into orders values ('a', 1, 'sent', 1.5, '2025-01-03'),
+		('a', 2, 'paid', 2.5, '2025-01-02'), ('b', 1, 'sent', 3.5, '2025-02-01');
 	insert into items values ('a', 2, 'toy', 'yes', null), ('b', 1, 'book', 'no', null);`
 
 // TestDraftOfADatabase: which rows belong to which is read from the declared keys.
@@ -233,6 +234,9 @@ func TestDraftOfADatabase(t *testing.T) {
 	e := s.run(0, "draft", "sample.db", "--public", "--root", "customers", "-o", "shop.json")
 	if !strings.Contains(e.stderr, "table notes is left out") {
 		t.Errorf("no word about notes:\n%s", e.stderr)
+	}
+	if !strings.Contains(e.stderr, `table orders may have "ordered": true, "gaps": "placed"`) {
+		t.Errorf("no word about times:\n%s", e.stderr)
 	}
 	var d records.Tables
 	if err := json.Unmarshal([]byte(s.read("shop.json")), &d); err != nil {

@@ -9,7 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,6 +151,42 @@ func TestLockExcludesWithinOneProcess(t *testing.T) {
 }
 
 // TestLockDiesWithItsProcess kills the process that holds a lock, so the process cannot clean up.
+// TestLocksOfRemovedFiles: many goroutines take and close one lock, so that some lock a file that a
+// holder has removed, and that another has made again. Never do two hold the lock.
+func TestLocksOfRemovedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if l, err := durable.NewLock(path); errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	} else if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	var holders, twice, taken atomic.Int64
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 500 {
+				l, err := durable.NewLock(path)
+				if err != nil {
+					continue // another goroutine has it
+				}
+				taken.Add(1)
+				if holders.Add(1) > 1 {
+					twice.Add(1)
+				}
+				runtime.Gosched()
+				holders.Add(-1)
+				if err := l.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := twice.Load(); n > 0 {
+		t.Errorf("%d of %d locks were taken while another goroutine had the lock", n, taken.Load())
+	}
+}
+
 func TestLockDiesWithItsProcess(t *testing.T) {
 	if path := os.Getenv("PRIVGEN_TEST_LOCK"); path != "" {
 		_, err := durable.NewLock(path)

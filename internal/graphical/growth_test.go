@@ -9,11 +9,10 @@ import (
 
 // TestGrowthIsFits compares Growth with the cliques that eliminated returns, for random groups of
 // up to 64 attributes. Both orders must have exactly the same number of cells, and Fits must agree
-// at this number and just below it. For more attributes, sums are rounded in another order, and a
-// pair that joins two parts may have another result.
+// at this number and just below it.
 func TestGrowthIsFits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, n := range []int{3, 8, 30, 63, 64, 65, 70, 130} {
+	for _, n := range []int{3, 8, 30, 63, 64} {
 		for range 60 {
 			d := make(Domain, n)
 			for a := range d {
@@ -27,22 +26,10 @@ func TestGrowthIsFits(t *testing.T) {
 			with := append(slices.Clone(groups), group)
 			for _, fill := range []bool{false, true} {
 				want := cellsOf(d, eliminated(d, with, fill))
-				got := g.cells(g.all, group, fill, 0, math.Inf(1))
-				if got != want && (n <= 64 || math.Abs(got/want-1) > 1e-9) {
+				if got := g.cells(group, fill, math.Inf(1)); got != want {
 					t.Fatalf("%d attributes, fill %v: %v cells, want %v", n, fill, got, want)
 				}
-				if n <= 64 && g.wordCells(group, fill, math.Inf(1)) != want {
-					t.Fatalf("%d attributes, fill %v: %v cells of words, want %v", n, fill,
-						g.wordCells(group, fill, math.Inf(1)), want)
-				}
-				limits := []float64{want, math.Nextafter(want, 0), want / 2}
-				if n > 64 {
-					limits = []float64{want * (1 + 1e-9), want * (1 - 1e-9), want / 2}
-				}
-				if n > 64 && len(group) == 2 && !g.Connected(group[0], group[1]) {
-					limits = nil
-				}
-				for _, limit := range limits {
+				for _, limit := range []float64{want, math.Nextafter(want, 0), want / 2} {
 					if got := g.Fits(group, limit); got != Fits(d, with, limit) {
 						t.Fatalf("%d attributes, limit %v of %v: Fits is %v", n, limit, want, got)
 					}

@@ -179,6 +179,31 @@ func common(a, b []int) (out []int) {
 	return out
 }
 
+// Parts returns, for each of n attributes, the smallest attribute that groups connect with it.
+func Parts(n int, groups [][]int) []int {
+	of := make([]int, n)
+	for a := range of {
+		of[a] = a
+	}
+	root := func(a int) int {
+		for of[a] != a {
+			of[a] = of[of[a]]
+			a = of[a]
+		}
+		return a
+	}
+	for _, group := range groups {
+		for _, b := range group[1:] {
+			x, y := root(group[0]), root(b)
+			of[max(x, y)] = min(x, y)
+		}
+	}
+	for a := range of {
+		of[a] = root(a)
+	}
+	return of
+}
+
 // joined builds a tree of cliques: a spanning tree that maximises the numbers of shared attributes.
 // Such a tree is a junction tree, since the cliques are the maximal cliques of a triangulation.
 func joined(cliques [][]int) Tree {

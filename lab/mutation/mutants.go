@@ -15,5 +15,6 @@ func mutants() []mutant {
 		labellingMutants(), augmentMutants(), halvesMutants(), wrapperMutants(),
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants(),
-		linkedMutants(), bandMutants(), allocationMutants(), priceMutants(), runningMutants())
+		linkedMutants(), bandMutants(), allocationMutants(), priceMutants(), runningMutants(),
+		quietMutants())
 }

@@ -246,9 +246,7 @@ func durableMutants() []mutant {
 			Tests: all,
 			Old:   "if current(f, name) {",
 			New:   "if f != nil {",
-			Why:   "two runs hold one lock",
-			Equivalent: "the file must go between two system calls of another process; tests do not " +
-				"stop it there"},
+			Why:   "two runs hold one lock"},
 		{Name: "internal/durable/leftover files stay", In: "internal/durable",
 			Tests: at("internal/durable", "FilesBeside"),
 			Old:   "if strings.HasPrefix(e.Name(), tempName(path)) {",

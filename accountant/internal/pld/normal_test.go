@@ -64,6 +64,31 @@ func TestNormalBoundsContainSums(t *testing.T) {
 	}
 }
 
+// TestNormalBoundsOfInfiniteLosses: δ is at least the probability that one of the uses has an
+// infinite loss, and that much larger than with finite losses only.
+func TestNormalBoundsOfInfiniteLosses(t *testing.T) {
+	const n, p, a, inf = 40000, 0.501, 0.004, 1e-7
+	finite, b := twoLosses(p, a)
+	some := NewDiscrete([]float64{-b, a}, []float64{(1 - p) * (1 - inf), p * (1 - inf)}, inf, 0)
+	ask := func(pair Pair, eps, delta float64) Answer {
+		q := question{pairs: []Pair{pair}, n: []int{n}, total: n, eps: eps, byEps: delta == 0,
+			delta: delta, lower: true}
+		return q.byNormal(&workspace{}, 3, Answer{Upper: map[bool]float64{true: 1, false: 20}[q.byEps]})
+	}
+	least := -math.Expm1(n * math.Log1p(-inf))
+	for _, eps := range []float64{0.3, 1, 3, 6} {
+		without, with := ask(finite, eps, 0), ask(some, eps, 0)
+		if !(with.Upper >= least+0.99*without.Lower && with.Upper < without.Upper+1.01*least) {
+			t.Errorf("δ(%g) is in %+v, and %+v without infinite losses of probability %g", eps, with, without,
+				least)
+		}
+	}
+	if with := ask(some, 0, 0.9*least); with.Upper < 20 {
+		t.Errorf("ε at δ = %g is in %+v, and losses are infinite with probability %g", 0.9*least, with,
+			least)
+	}
+}
+
 // TestNormalBoundsAgreeWithGrids: no lower end is above an upper end, and brackets are narrow where
 // grids are too coarse.
 func TestNormalBoundsAgreeWithGrids(t *testing.T) {

@@ -104,8 +104,13 @@ func (q *question) solve(w *workspace, coarse float64) Answer {
 			r.lookFurther()
 			continue
 		}
+		expected := r.aim.eps
 		if q.take(&r, a, view.limited) || coarse > 1 || view.limited || view.lattice {
 			break
+		}
+		if view.theta*(expected-r.aim.eps) > 1 { // another tilt may leave δ a larger share
+			last = math.Inf(1)
+			continue
 		}
 		r.grid /= 2
 		if q.lower && !q.byEps && r.best.Upper-r.best.Lower > 4*r.width*r.best.Upper {
@@ -287,22 +292,38 @@ func (q *question) aim(s *sketch) aim {
 	} else {
 		a.theta = s.tiltFor(math.Log(q.delta))
 		_, a.eps, _ = s.saddle(a.theta)
-		a.eps, a.logDelta = max(a.eps, 0), math.Log(q.delta)
+		a.eps, a.logDelta = max(0, min(a.eps, s.renyi(a.theta, q.delta))), math.Log(q.delta)
 	}
 	return a
 }
 
 func (q *question) view(s *sketch, a aim, refine float64) view {
-	best := q.viewAt(s, a, a.theta, refine)
+	best, noise := q.viewAt(s, a, a.theta, refine), q.noise(s, a, a.theta)
 	// With rare large losses the tilted sum is wider than the range of losses that decides δ. A
-	// smaller tilt may then need far fewer points.
-	for t := a.theta; best.points > 1<<15 && t > 0.05*a.theta; {
-		t *= 0.7
-		if v := q.viewAt(s, a, t, refine); v.points < 0.9*best.points {
-			best = v
+	// smaller tilt may then need far fewer points, or leave δ a larger share of the sum.
+	for t := a.theta; (best.points > 1<<15 || noise > fineNoise) && t > 0.05*a.theta; {
+		t *= 0.8
+		n := q.noise(s, a, t)
+		if n > max(noise, fineNoise) {
+			continue
+		}
+		v := q.viewAt(s, a, t, refine)
+		if noise > fineNoise && n < noise || v.points < 0.9*best.points {
+			best, noise = v, n
 		}
 	}
 	return best
+}
+
+// fineNoise is a relative error of δ that hardly matters.
+const fineNoise = 0.01
+
+// noise approximates the relative error of δ by the transform's rounding errors, if the sum is
+// tilted by theta. The errors are those of composer.multiply, spread over the sum.
+func (q *question) noise(s *sketch, a aim, theta float64) float64 {
+	k, _, k2 := s.cumulants(theta)
+	spread := math.Sqrt(k2) * theta * (1 + theta)
+	return math.Exp(k-theta*a.eps-a.logDelta) * s.total * transformError(1<<16) / (1 + spread)
 }
 
 func (q *question) viewAt(s *sketch, a aim, theta, refine float64) view {

@@ -70,8 +70,8 @@ func run(ctx context.Context, args []string) error {
 				shares = append(shares, share)
 			}
 			mean, spread := moments(shares)
-			fmt.Printf("bands %2d, rate %-5g noise multiplier %.4f: accuracy %.4f ± %.4f of %d runs, %v\n",
-				int(b), rate, cfg.NoiseMultiplier, mean, spread, len(shares),
+			fmt.Printf("bands %2d, rate %-5g noise multiplier %.4f: accuracy %.4f ± %.4f of %d runs %.4f, %v\n",
+				int(b), rate, cfg.NoiseMultiplier, mean, spread, len(shares), shares,
 				time.Since(start).Round(time.Second))
 		}
 	}

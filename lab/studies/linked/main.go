@@ -30,11 +30,11 @@ func main() { program.Main("linked", study) }
 
 func study(ctx context.Context, args []string) error {
 	f := program.NewFlags("linked")
-	name := f.String("set", "shop", "data set: msnbc, panel, eval or shop")
-	in := f.String("in", "", "its file; not used for shop")
+	name := f.String("set", "shop", "data set: msnbc, panel, eval, cdnow, shop or device")
+	in := f.String("in", "", "its file; not used for shop and device")
 	runs := f.Int("runs", 3, "number of fits")
 	systems := f.String("systems", "linked,independent",
-		"systems to compare: linked, independent, flat, chain, again, or read:FOLDER for rows that "+
+		"systems to compare: linked, sorted, independent, flat, chain, again, or read:FOLDER for rows that "+
 			"another program drew, with RUN for the number of the run")
 	write := f.String("write", "", "write the real rows and their description to this folder, and end")
 	var b accountant.Budget

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
@@ -12,12 +13,47 @@ import (
 )
 
 // list returns the scores in the order of their names.
-func list(s evaluate.TableScores, queries float64) []float64 {
-	return []float64{s.Lengths, s.Columns, s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends, queries}
+func list(s evaluate.TableScores, queries, gaps float64) []float64 {
+	return []float64{s.Lengths, s.Columns, s.Pairs, s.Parents, s.Steps, s.Starts, s.Ends, queries,
+		gaps}
 }
 
 var measureNames = []string{"lengths", "columns", "pairs", "parents", "steps", "starts", "ends",
-	"queries"}
+	"queries", "gaps"}
+
+// gapsError is the distance of the distributions of gaps, divided at the sixteenths of the real
+// ones; 0 for tables without gaps.
+func gapsError(real *records.Linked, drawn []*records.Linked) (distance float64) {
+	rows, _ := real.Table(1)
+	column := rows.Schema().ColumnIndex("gap of " + real.Tables().Children[0].Gaps)
+	if column < 0 {
+		return 0
+	}
+	gaps := func(parts ...*records.Linked) (list []float64) {
+		for _, l := range parts {
+			f, _ := l.Table(1)
+			list = append(list, f.Numbers(column)...)
+		}
+		list = slices.DeleteFunc(list, func(v float64) bool { return v != v })
+		slices.Sort(list)
+		return list
+	}
+	a, b := gaps(real), gaps(drawn...)
+	last := [2]float64{}
+	for k := range 16 {
+		at := [2]float64{1, 1} // the shares below the next sixteenth
+		if k < 15 {
+			edge := a[(k+1)*len(a)/16]
+			for i, list := range [][]float64{a, b} {
+				n, _ := slices.BinarySearch(list, edge)
+				at[i] = float64(n) / float64(len(list))
+			}
+		}
+		distance += math.Abs(at[0]-last[0]-at[1]+last[1]) / 2
+		last = at
+	}
+	return distance
+}
 
 // queryCount is the number of counting queries about the rows of each table.
 const queryCount = 1000

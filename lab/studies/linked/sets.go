@@ -6,9 +6,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -24,6 +26,11 @@ var sets = map[string]set{
 	"msnbc": {msnbcTables(), readMSNBC},
 	"panel": {panelTables(), readPanel},
 	"eval":  {evalTables(), readEval},
+	"cdnow": {cdnowTables(), readCDNOW},
+	"device": {deviceTables(), func(string, records.Tables) (*records.Linked,
+		error) {
+		return devices(20_000)
+	}},
 	"shop": {shopTables(), func(string, records.Tables) (*records.Linked,
 		error) {
 		return shop(20_000)
@@ -129,6 +136,69 @@ func readEval(path string, t records.Tables) (*records.Linked, error) {
 		b.add(1, []string{row["s"]}, row["lectage"], row["service"], row["dept"], row["y"])
 	})
 	return b.link(err)
+}
+
+// cdnowTables describes purchases of customers of a shop for CDs, of whom nothing else is known.
+func cdnowTables() records.Tables {
+	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+	return records.Tables{Name: "customers", Key: "customer", Children: []records.Tables{{
+		Name: "purchases", Parents: []string{"customer"}, Most: 20, Ordered: true, Gaps: "date",
+		Schema: schema(records.Datetime("date", day(1997, 1, 1), day(1998, 6, 30), 24*time.Hour),
+			records.Integer("cds", 1, 40).Logarithmic(),
+			records.Numeric("dollars", 0, 600).Logarithmic())}}}
+}
+
+func readCDNOW(path string, t records.Tables) (*records.Linked, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(t)
+	seen := map[string]bool{}
+	for _, line := range strings.Split(string(text), "\n")[1:] {
+		f := strings.Fields(line)
+		if len(f) < 4 {
+			continue
+		}
+		if !seen[f[0]] {
+			seen[f[0]] = true
+			b.add(0, f[:1])
+		}
+		b.add(1, f[:1], f[1][:4]+"-"+f[1][4:6]+"-"+f[1][6:], f[2], f[3])
+	}
+	return b.link(nil)
+}
+
+// deviceTables describes generated devices and their readings.
+func deviceTables() records.Tables {
+	day := func(y, m, d int) time.Time { return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC) }
+	return records.Tables{Name: "devices", Key: "device", Schema: schema(records.Categorical("kind",
+		"a", "b", "c")), Children: []records.Tables{{
+		Name: "readings", Parents: []string{"device"}, Most: 12, Ordered: true, Gaps: "at",
+		Schema: schema(records.Datetime("at", day(2025, 1, 1), day(2026, 1, 1), time.Minute),
+			records.Numeric("value", 0, 100))}}}
+}
+
+// devices generates n devices. The first reading is at any time of the year, and later ones follow
+// after about an hour, a quarter of a day or two days, which depends on the kind.
+func devices(n int) (*records.Linked, error) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	b := newBuilder(deviceTables())
+	start := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	for d := range n {
+		kind, device := rng.IntN(3), fmt.Sprint(d)
+		b.add(0, []string{device}, []string{"a", "b", "c"}[kind])
+		at, value := 365*24*60*rng.Float64(), 100*rng.Float64()
+		for range 1 + rng.IntN(12) {
+			if at > 365*24*60 {
+				break
+			}
+			b.add(1, []string{device}, start.Add(time.Duration(at)*time.Minute), value)
+			at += []float64{60, 360, 2880}[kind] * math.Exp(rng.NormFloat64()/2)
+			value = min(max(value+10*rng.NormFloat64(), 0), 100)
+		}
+	}
+	return b.link(nil)
 }
 
 // shopTables describes generated customers, their orders in time, and the items of an order.

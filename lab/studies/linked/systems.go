@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
+	"testing/fstest"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -28,7 +32,7 @@ func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
 			return nil, err
 		}
 		queries, err := j.again(seed)
-		return list(s, queries), err
+		return list(s, queries, 0), err
 	}
 	drawn, err := drawn(ctx, system, j.real, b, seed)
 	if err != nil {
@@ -49,7 +53,7 @@ func scored(ctx context.Context, system string, j *joins, b accountant.Budget,
 		return nil, err
 	}
 	queries, err := j.errors(parts)
-	return list(s, queries), err
+	return list(s, queries, gapsError(j.real, parts)), err
 }
 
 // drawn fits a system and draws as many root rows as there are, in parts.
@@ -72,6 +76,8 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 			return nil, err
 		}
 		return compose.DrawTables(ctx, g, real.Len(), seed), nil
+	case "sorted":
+		return sortedTimes(ctx, real, b, common)
 	case "independent":
 		return independent(ctx, real, b, common)
 	case "chain":
@@ -80,6 +86,57 @@ func drawn(ctx context.Context, system string, real *records.Linked, b accountan
 		return flat(ctx, real, b, common)
 	}
 	return nil, fmt.Errorf("no such system")
+}
+
+// sortedTimes fits rows whose times are columns like others, and puts drawn rows in their order.
+func sortedTimes(ctx context.Context, real *records.Linked, b accountant.Budget,
+	c tables.Common) (iter.Seq2[*records.Linked, error], error) {
+	t := real.Tables()
+	t.Children = slices.Clone(t.Children)
+	t.Children[0].Gaps = ""
+	plain, err := again([]*records.Linked{real}, t)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := drawn(ctx, "linked", plain, b, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	all, err := collect(parts)
+	if err != nil {
+		return nil, err
+	}
+	return whole(again(all, real.Tables()))
+}
+
+// again reads rows as those of another description.
+func again(parts []*records.Linked, t records.Tables) (*records.Linked, error) {
+	folder := fstest.MapFS{}
+	err := records.CSV{}.WriteTables(func(name string) (io.WriteCloser, error) {
+		return &memory{name: name, folder: folder}, nil
+	}, func(yield func(*records.Linked, error) bool) {
+		for _, l := range parts {
+			if !yield(l, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return records.CSV{}.ReadTables(folder, t)
+}
+
+// memory is a file in memory.
+type memory struct {
+	bytes.Buffer
+	name   string
+	folder fstest.MapFS
+}
+
+func (m *memory) Close() error {
+	m.folder[m.name] = &fstest.MapFile{Data: m.Bytes()}
+	return nil
 }
 
 // whole yields all rows at once.
