@@ -135,9 +135,10 @@ func (t *pass) dropNonFinite(u *use, weight, bias []float32) {
 
 // clearNonFinite clears the rows of record i that are not finite.
 func (t *pass) clearNonFinite(m device.Matrix, i int) {
-	each := m.Rows / t.records()
+	s, each := &t.summing, m.Rows/t.records()
+	s.nd = grow(s.nd, 1)
 	for k := i * each; k < (i+1)*each; k++ {
-		clearNonFinite(t.be, m.RowRange(k, k+1), t.summing.whole[:])
+		clearNonFinite(t.be, m.RowRange(k, k+1), s.nd)
 	}
 }
 

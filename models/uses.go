@@ -61,7 +61,6 @@ type sums struct {
 	ad, dd         []float64 // inner products of two rows
 	weights, fewer []float32
 	list           [][]float32
-	whole          [1]float64
 	one            device.Matrix
 	squared        []float64 // of measure
 	together       interface {

@@ -134,6 +134,23 @@ func TestWeightsAreTold0FromMinus0(t *testing.T) {
 	}
 }
 
+// TestNumbersAmongPointers checks that a caller's numbers may be in an object with pointers.
+func TestNumbersAmongPointers(t *testing.T) {
+	b := open(t)
+	type object struct {
+		next    *object
+		numbers [2]float32
+		norm    [1]float64
+	}
+	o, m := &object{next: new(object), numbers: [2]float32{3, 4}}, b.New(1, 2)
+	b.Upload(m, o.numbers[:])
+	b.RowSquaredNorms(o.norm[:], m)
+	b.Download(o.next.numbers[:], m)
+	if o.norm[0] != 25 || o.next.numbers != o.numbers {
+		t.Errorf("the norm of %v is %v", o.next.numbers, o.norm)
+	}
+}
+
 // units returns the error in units in the last place. For NaN and infinities, the error is zero or
 // infinite.
 func units(got float32, want float64) float64 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -227,10 +228,17 @@ func (g *gpu) forget() {
 	g.sent, g.sentTo, g.packed = g.sent[:0], 0, g.packed[:0]
 }
 
+// fewNumbers is the largest number of numbers that are copied by way of memory of their own. They
+// may be an array in an object with pointers, of which cgo allows no part as an argument.
+const fewNumbers = 64
+
 // send copies numbers to the device.
 func send[T any](to cu.DevicePtr, from []T) {
 	if len(from) == 0 {
 		return
+	}
+	if len(from) <= fewNumbers {
+		from = slices.Clone(from)
 	}
 	size := int64(len(from)) * int64(unsafe.Sizeof(from[0]))
 	check("copy to the device", cu.MemcpyHtoD(to, unsafe.Pointer(&from[0]), size))
@@ -241,6 +249,10 @@ func fetch[T any](to []T, from cu.DevicePtr) {
 	if len(to) == 0 {
 		return
 	}
-	size := int64(len(to)) * int64(unsafe.Sizeof(to[0]))
-	check("copy from the device", cu.MemcpyDtoH(unsafe.Pointer(&to[0]), from, size))
+	size, at := int64(len(to))*int64(unsafe.Sizeof(to[0])), to
+	if len(to) <= fewNumbers {
+		at = make([]T, len(to))
+	}
+	check("copy from the device", cu.MemcpyDtoH(unsafe.Pointer(&at[0]), from, size))
+	copy(to, at)
 }

@@ -88,16 +88,7 @@ func sumsAlone(t *testing.T, be device.Backend, shapes []device.Shape, rows int,
 		weights[i] = device.Odd(float32(1 / math.Sqrt(max(norm[0], 1e-30))))
 	}
 	sum := func(lo, hi int) []int32 {
-		g := of(lo, hi).(models.FixedGradients)
-		if f, ok := g.(models.FixedFinisher); ok {
-			f.StartFixedSum()
-		}
-		f, host := device.NewFixed(be, shapes...), device.NewFixed(device.CPU(), shapes...)
-		f.Unit, f.Limit, f.Chain = 0x1p-18, float64(g.FixedForm().Reach), 2
-		host.Unit = f.Unit
-		g.AddFixedSum(f, weights[lo:hi])
-		host.Take(f, 0, len(host.Units))
-		return host.Units
+		return fixedSum(be, shapes, of(lo, hi).(models.FixedGradients), weights[lo:hi])
 	}
 	own := make([][]int32, rows)
 	for i := range own {
@@ -114,6 +105,43 @@ func sumsAlone(t *testing.T, be device.Backend, shapes []device.Shape, rows int,
 		}
 		if slices.Max(all) != 0 || slices.Min(all) != 0 {
 			t.Errorf("the sum of records from %d on is not the sum of what they add alone", lo)
+		}
+	}
+}
+
+func fixedSum(be device.Backend, shapes []device.Shape, g models.FixedGradients,
+	weights []float32) []int32 {
+	if f, ok := g.(models.FixedFinisher); ok {
+		f.StartFixedSum()
+	}
+	f, host := device.NewFixed(be, shapes...), device.NewFixed(device.CPU(), shapes...)
+	f.Unit, f.Limit, f.Chain = 0x1p-18, float64(g.FixedForm().Reach), 2
+	host.Unit = f.Unit
+	g.AddFixedSum(f, weights)
+	host.Take(f, 0, len(host.Units))
+	return host.Units
+}
+
+// spoiledAlone checks that records of weight 0 change no sum, whatever numbers they hold.
+func spoiledAlone(t *testing.T, be device.Backend, net models.Network, b device.Batch) {
+	t.Helper()
+	weights := make([]float32, b.Rows)
+	for i := range weights {
+		if i%3 != 0 {
+			weights[i] = device.Odd(1e-3)
+		}
+	}
+	sum := func(x float32) []int32 {
+		b.Dense.Data = slices.Clone(b.Dense.Data)
+		for i := 0; i < b.Rows; i += 3 {
+			b.Dense.Row(i)[i%b.Dense.Cols] = x
+		}
+		return fixedSum(be, net.Params().Shapes, net.Gradients(b).(models.FixedGradients), weights)
+	}
+	want := sum(1)
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 3e38} {
+		if !slices.Equal(sum(float32(x)), want) {
+			t.Errorf("records of weight 0 with %v change the sum", x)
 		}
 	}
 }
@@ -221,6 +249,9 @@ func TestNetworksAgree(t *testing.T) {
 				sumsAlone(t, be.there, net.there.Params().Shapes, b.Rows, func(lo, hi int) models.Gradients {
 					return net.there.Gradients(b.Slice(lo, hi))
 				})
+				if b.Sparse == nil {
+					spoiledAlone(t, be.there, net.there, b)
+				}
 			}
 			none := c.batch(rng).Slice(0, 0)
 			g := pair[models.Gradients]{net.here.Gradients(none), net.there.Gradients(none)}
