@@ -2,6 +2,7 @@ package accountant
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"testing"
@@ -103,4 +104,78 @@ func fingerprint(a atom) string {
 		s += fmt.Sprint(" ", one.Exact())
 	}
 	return s
+}
+
+// everyAtom calls f with the atoms of all varied events under both relations.
+func everyAtom(f func(name string, a atom)) {
+	for _, first := range variedEvents {
+		for _, e := range append([]Event{first}, altered(first)...) {
+			for _, r := range []Relation{AddOrRemoveOne, ReplaceOne} {
+				if alts, err := reduce(e, r); err == nil {
+					for _, t := range slices.Concat(alts...) {
+						f(fmt.Sprintf("%s %+v", r, e), t.atom)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOwnLossesBoundTheCurves: beyond the ε that an atom states as its own, its curve is at most
+// the δ that it states, and so is that of each direction; what has no such ε states none.
+func TestOwnLossesBoundTheCurves(t *testing.T) {
+	everyAtom(func(name string, a atom) {
+		for _, a := range []atom{a, oneWayAtom{a, false}, oneWayAtom{a, true},
+			worstAtom{[][]term{{{a, 1}}, {{gaussianAtom{1e-9}, 1}}}}} {
+			eps, delta := ownOf(a)
+			p := a.pairs()
+			if _, selection := a.(selectAtom); p == nil && !selection {
+				continue
+			}
+			if s, ok := a.(selectAtom); ok && s.poisson && !math.IsInf(eps, 1) {
+				t.Errorf("%s: a Poisson number of runs has its own ε = %g", name, eps)
+			}
+			if p == nil || math.IsInf(eps, 1) {
+				continue
+			}
+			if _, most := pld.NewSingle(p, false).Delta(eps * (1 + 1e-9)); most > delta+1e-9 {
+				t.Errorf("%s: %s states δ = %g at ε = %g, where the curve is %g", name, a.key(), delta, eps, most)
+			}
+		}
+	})
+}
+
+// TestOneWayKeepsWhatItWraps: one direction of an atom is its curve in that direction, with its δ
+// and with its lower end, if it has one.
+func TestOneWayKeepsWhatItWraps(t *testing.T) {
+	everyAtom(func(name string, a atom) {
+		p := a.pairs()
+		for _, add := range []bool{false, true} {
+			one := oneWayAtom{a, add}
+			if one.slack() != a.slack() {
+				t.Errorf("%s, adding %v: δ of %g, want %g", name, add, one.slack(), a.slack())
+			}
+			q := one.pairs()
+			if p == nil {
+				if q != nil {
+					t.Errorf("%s, adding %v: a curve of nothing", name, add)
+				}
+				continue
+			}
+			want := *p
+			if want.Add, want.Under = nil, nil; add && p.Add != nil {
+				want.Remove = p.Add
+			}
+			if q.Loose != p.Loose || q.Envelope != p.Envelope || q.Under != nil {
+				t.Errorf("%s, adding %v: bounds %v %v, want %v %v", name, add, q.Loose, q.Envelope, p.Loose,
+					p.Envelope)
+			}
+			for _, eps := range []float64{0, 0.3, 1.7} {
+				_, got := pld.NewSingle(q, false).Delta(eps)
+				if _, most := pld.NewSingle(&want, false).Delta(eps); got != most {
+					t.Errorf("%s, adding %v: δ(%g) = %g, want %g", name, add, eps, got, most)
+				}
+			}
+		}
+	})
 }
