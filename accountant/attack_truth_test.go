@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestAttacksOfGaussiansAndAnswers: what is stated about the best attack is at least what is true of
-// Gaussian releases and of randomised responses, whose losses have closed forms, and little more.
+// TestAttacksOfGaussiansAndAnswers: what is stated about the best attack is at least what is true
+// of Gaussian releases and of randomised responses, whose losses have closed forms, and little
+// more.
 func TestAttacksOfGaussiansAndAnswers(t *testing.T) {
 	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 	quantile := func(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }

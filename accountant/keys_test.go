@@ -11,8 +11,9 @@ import (
 )
 
 // variedEvents has one event of every type, from which altered makes others.
-var variedEvents = []Event{Gaussian{1}, SameBatch{[]float64{1, 2}}, Laplace{1}, DiscreteLaplace{1, 2},
-	DiscreteGaussian{4, 2}, ExponentialMechanism{1, false}, RandomizedResponse{0.5, 4}, Pure{1},
+var variedEvents = []Event{Gaussian{1}, SameBatch{[]float64{1, 2}}, Laplace{1},
+	DiscreteLaplace{1, 2}, DiscreteGaussian{4, 2}, ExponentialMechanism{1, false},
+	RandomizedResponse{0.5, 4}, Pure{1},
 	Approximate{1, 1e-3}, ZCDP{0.1}, GaussianMixture{1, []float64{1, 2}, []float64{0.5, 0.5}},
 	Curve{"one", []float64{-1, 0, 1}, []float64{0.8, 0.3, 0.1}, []float64{0.9, 0.4, 0.2}},
 	SparseHistogram{2, 4, 2}, PoissonSampled{0.25, Laplace{1}}, SampledSum{0.25, 1},

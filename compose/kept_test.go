@@ -72,7 +72,8 @@ func TestChoicesStay(t *testing.T) {
 	for i := range 40 { // the first, which stands for none, is rarely chosen
 		candidates = append(candidates, compose.Change{Distortion: float64(i) / 100})
 	}
-	for name, of := range map[string]synth.Design{"no state": embedding(60), "a state": adversary(60)} {
+	for name, of := range map[string]synth.Design{"no state": embedding(60),
+		"a state": adversary(60)} {
 		p, err := compose.Changes{Of: of, Records: 20,
 			Candidates: candidates}.PlanFor(data.Schema(), b)
 		if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSamplesOfFarLosses: the curve of a sample of randomised responses is at least its closed form,
-// also where the losses are larger than floating-point numbers can hold.
+// TestSamplesOfFarLosses: the curve of a sample of randomised responses is at least its closed
+// form, also where the losses are larger than floating-point numbers can hold.
 func TestSamplesOfFarLosses(t *testing.T) {
 	for _, far := range []float64{3, 100, 650, 690, 720, 800, 5000} {
 		lie := math.Exp(-far) / (1 + math.Exp(-far)) // the probability of the other answer
