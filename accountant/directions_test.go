@@ -319,3 +319,40 @@ func TestDivergenceOfSampledDirections(t *testing.T) {
 		}
 	}
 }
+
+// TestInnerChoicesMoveBothWays: a record that moves out of a part pays there for being removed, and
+// where it comes for being added, also if the part is one of several, or holds parts of its own.
+func TestInnerChoicesMoveBothWays(t *testing.T) {
+	// towards returns an event that costs remove or add, by the direction.
+	towards := func(remove, add float64) Curve {
+		pure := func(e0 float64) func(float64) float64 { // of a mechanism of ε = e0
+			return func(eps float64) float64 {
+				return max(0, 1-math.Exp(eps), (math.Exp(e0)-math.Exp(eps))/(1+math.Exp(e0)))
+			}
+		}
+		return must[Curve](t)(Tabulate("towards", []float64{-4, -3, -2, -0.5, 0.5, 2, 3, 4},
+			pure(remove), pure(add)))
+	}
+	still := Gaussian{50}
+	leaves, less, joins := towards(3, 0.5), towards(2, 0.5), towards(0.5, 4)
+	want := upper(t, Composed{[]Event{Pure{3}, Pure{4}}}, 1e-5, AddOrRemoveOne)
+	for _, way := range []func(e, o Event) Event{
+		func(e, _ Event) Event { return e },
+		func(e, _ Event) Event { return Composed{[]Event{Repeated{e, 1}}} },
+		func(e, o Event) Event { return OneOf{[]Event{e, o}} },
+		func(e, o Event) Event { return OneOf{[]Event{o, OneOf{[]Event{still, e}}}} },
+		func(e, o Event) Event { return Disjoint{Parts: []Event{o, e}} },
+		func(e, o Event) Event { return Disjoint{Parts: []Event{e, o}, Fixed: true} },
+		func(e, o Event) Event {
+			return Disjoint{Parts: []Event{still, still}, Moving: []Event{o, e}}
+		},
+	} {
+		for _, moving := range [][]Event{{way(leaves, less), joins}, {joins, way(leaves, less)},
+			{leaves, way(joins, less)}, {way(leaves, less), way(joins, less)}} {
+			e := Disjoint{Parts: []Event{still, still}, Moving: moving}
+			if v := upper(t, e, 1e-5, ReplaceOne); v < want*(1-1e-6) || v > want*1.01 {
+				t.Errorf("%s and %s: got ε = %g, want %g", Describe(moving[0]), Describe(moving[1]), v, want)
+			}
+		}
+	}
+}

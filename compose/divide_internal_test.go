@@ -105,7 +105,7 @@ func TestWithinBesideRareOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := accountant.Budget{Epsilon: alone.Upper * 1.002, Delta: 1e-5}
+		b := accountant.Budget{Epsilon: alone.Upper * 1.003, Delta: 1e-5}
 		p, err := beside(b, others, oneRelease)
 		if !errors.Is(err, want) {
 			t.Errorf("others of noise %v: got error %v, want %v", z, err, want)

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -92,4 +93,29 @@ func TestPersons(t *testing.T) {
 			t.Errorf("%s: got error %v, want *param.Error", name, err)
 		}
 	}
+	for name, call := range map[string]func(l *ledger.Ledger) error{
+		"persons":  func(l *ledger.Ledger) error { return fit(p, persons, l) },
+		"a stream": func(l *ledger.Ledger) error { return streamed(p, stream(persons), l) },
+		"none":     func(l *ledger.Ledger) error { return streamed(p, stream(), l) },
+		"sums": func(l *ledger.Ledger) error {
+			_, err := draft.FitPasses(ctx, p, func(context.Context) (*mechanism.Partial, error) {
+				return p.NewPartial()
+			}, l)
+			return err
+		},
+	} {
+		l := ledger.New(p.Config.Budget)
+		if err := call(l); !errors.As(err, new(*param.Error)) || len(l.Entries()) > 0 {
+			t.Errorf("%s on a ledger of records: error %v, and %d entries are paid for", name, err,
+				len(l.Entries()))
+		}
+		if err := call(users()); err != nil {
+			t.Errorf("%s on a ledger of users: %v", name, err)
+		}
+	}
+}
+
+func streamed(p *draft.Plan, parts iter.Seq2[records.Data, error], l *ledger.Ledger) error {
+	_, err := draft.FitStream(context.Background(), p, parts, l)
+	return err
 }

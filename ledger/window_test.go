@@ -2,6 +2,7 @@ package ledger_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -82,6 +83,58 @@ func TestWindowsOfOtherPurposes(t *testing.T) {
 	for _, purpose := range []string{"one", "other"} {
 		if err := l.Spend(purpose, event); !errors.Is(err, accountant.ErrBudgetExceeded) {
 			t.Errorf("a second use, for %q: got %v, want ErrBudgetExceeded", purpose, err)
+		}
+	}
+}
+
+// TestNoWindowHoldsMore: at every moment the uses within the time before it cost no more than the
+// limit, whatever the events and their times; and what is refused would have cost more within a
+// little longer. So it is after a snapshot, and in another process.
+func TestNoWindowHoldsMore(t *testing.T) {
+	const length, most = time.Hour, 1.0
+	type use struct {
+		at      time.Time
+		epsilon float64
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+		clock := ledger.WithClock(func() time.Time { return now })
+		s := ledger.Memory()
+		l, err := s.Create(t.Context(), "people", ledger.Terms{Budget: accountant.Budget{Epsilon: 1000},
+			Limits: []ledger.Limit{{Window: length, Epsilon: most}}}, clock)
+		check(t, err)
+		var made []use
+		within := func(d time.Duration) (sum float64) {
+			for _, u := range made {
+				if now.Sub(u.at) < d {
+					sum += u.epsilon
+				}
+			}
+			return sum
+		}
+		for range 60 {
+			now = now.Add(time.Duration(rng.Int64N(int64(length) / 5)))
+			switch rng.IntN(12) {
+			case 0:
+				check(t, l.Compact())
+			case 1:
+				l, err = s.Open(t.Context(), "people", clock)
+				check(t, err)
+			}
+			epsilon := []float64{0.125, 0.25, 0.5}[rng.IntN(3)]
+			err := l.Spend("count", accountant.Pure{Epsilon: epsilon})
+			switch {
+			case err == nil:
+				made = append(made, use{now, epsilon})
+				if sum := within(length); sum > most {
+					t.Errorf("%v: uses within %v cost %v, want at most %v", now, length, sum, most)
+				}
+			case !errors.Is(err, accountant.ErrBudgetExceeded):
+				t.Fatal(err)
+			case within(length+length/16)+epsilon <= most:
+				t.Errorf("%v: a use of %v is refused, after %v", now, epsilon, within(length+length/16))
+			}
 		}
 	}
 }

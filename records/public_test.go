@@ -39,6 +39,10 @@ func TestPublicOverlapsWhatItWasMadeFrom(t *testing.T) {
 	}
 	f, x, z := frame(), vectors(), sets()
 	list := &unlike{inner: x}
+	kept := func(d records.Data, rule records.Constraint) records.Data {
+		return must(must(records.NewEnforcer(d.Schema(), rule))(t).Keep(d, 9))(t)
+	}
+	low, has := records.Within("x", 0, 0.15), records.HasItems(1)
 	for name, c := range map[string]struct {
 		private, public records.Data
 		want            bool
@@ -69,6 +73,16 @@ func TestPublicOverlapsWhatItWasMadeFrom(t *testing.T) {
 		"taken sets":          {z, z.Take([]int32{1}).WithoutLabels(), true},
 		"joined sets":         {z, must(records.Concat(items, z, sets()))(t), true},
 		"other sets":          {z, sets(), false},
+		"kept rows":           {f, kept(f, low), true},
+		"kept in a structure": {f, kept(&other{f}, low), true},
+		"kept sets":           {z, kept(&other{z}, has), true},
+		"kept others":         {f, kept(&other{frame()}, low), false},
+		"joined structures":   {f, must(records.Concat(s, frame(), &other{f.Slice(1, 2)}))(t), true},
+		"a joined structure":  {f, must(records.Concat(s, &other{f}))(t), true},
+		"joined vectors":      {x, must(records.Concat(v, vectors(), &other{x}))(t), true},
+		"joined lists":        {z, must(records.Concat(items, &other{z}, sets()))(t), true},
+		"joined statements":   {f, must(records.Concat(s, records.WithUnit(f, "user")))(t), true},
+		"joined others":       {f, must(records.Concat(s, &other{frame()}, &other{frame()}))(t), false},
 		"nothing":             {x, nil, false},
 		"a table of none":     {x, (*records.Table)(nil), false},
 		"no private":          {nil, x, false},

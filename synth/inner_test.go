@@ -56,6 +56,40 @@ func TestInnerPlansDrawFromTheReservation(t *testing.T) {
 	}
 }
 
+// TestPartsReadTheirSchema checks that a part does not start on records of another schema than its
+// plan's, which can lie outside the bounds by which its sums are limited.
+func TestPartsReadTheirSchema(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	of := func(s records.Schema) *records.Table {
+		table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table
+	}
+	fits := 0
+	inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+		reading{func(*synth.Run) error { fits++; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for data, want := range map[records.Data]int{of(s): 1, of(records.Interval(2, 0, 9)): 0,
+		of(records.Interval(1, 0, 1)): 0, of(records.Image(1, 2)): 0} {
+		fits = 0
+		part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: data}
+		p, err := synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Fit(t.Context(), of(s))
+		var wrong *param.Error
+		if fits != want || want == 0 && (!errors.As(err, &wrong) || wrong.Path != "synth.Inner.Data") {
+			t.Errorf("%v: %d fits, error %v, want %d fits", data.Schema(), fits, err, want)
+		}
+	}
+}
+
 // TestPartsNoteTheirNoise checks that the one release of a part has the noise class that the part's
 // sums deserve, with and without a checkpoint.
 func TestPartsNoteTheirNoise(t *testing.T) {

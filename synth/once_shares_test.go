@@ -88,7 +88,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 }
 
 // TestAKilledRunLosesOneShare kills a run while it draws each of its shares. Only this share may be
-// lost. A second process averages the earlier shares and those that it draws.
+// lost. A second process averages the earlier shares and those that it draws. So it is in a part.
 func TestAKilledRunLosesOneShare(t *testing.T) {
 	const z = 5.0
 	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
@@ -113,44 +113,52 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(path string, before func(made int)) []entropy.Release {
-		t.Helper()
-		tap := &releasesTap{before: before}
-		_, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), table,
-			synth.Checkpoint(path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tap.list
+	part := synth.Inner{Plan: &p, Prefix: "x: "}
+	whole, err := synth.NewProgram("enclosing", table.Schema(), budget, part.Stages(),
+		enclosing{part: part})
+	if err != nil {
+		t.Fatal(err)
 	}
-	path, atDeath := filepath.Join(t.TempDir(), "run"), t.TempDir()
-	first := run(path, func(made int) {
-		file, err := os.ReadFile(path)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(atDeath, strconv.Itoa(made)), file, 0o600)
+	for _, p := range []*synth.Program{&p, &whole} { // the run itself, and as a part of another
+		run := func(path string, before func(made int)) []entropy.Release {
+			t.Helper()
+			tap := &releasesTap{before: before}
+			_, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), table,
+				synth.Checkpoint(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return tap.list
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	})
-	all := len(first)
-	for killed := range all {
-		second := run(filepath.Join(atDeath, strconv.Itoa(killed)), nil)
-		kept := append(slices.Clone(first[:killed]), second...)
-		if len(kept) != all-1 {
-			t.Errorf("killed at share %d: the two processes kept %d of %d shares, want all but one",
-				killed, len(kept), all)
-			continue
-		}
-		mean := 0.0
-		for _, r := range kept {
-			mean += r.Outputs[0][0] / float64(len(kept))
-		}
-		if math.Abs(out[0][0]-mean) > 1e-6 {
-			t.Errorf("killed at share %d: returned %v, the mean of the shares is %v", killed, out, mean)
-		}
-		if want := math.Sqrt(float64(all) / float64(all-1)); math.Abs(wider/want-1) > 1e-9 {
-			t.Errorf("killed at share %d: noise %v times as wide, want %v", killed, wider, want)
+		path, atDeath := filepath.Join(t.TempDir(), "run"), t.TempDir()
+		first := run(path, func(made int) {
+			file, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(atDeath, strconv.Itoa(made)), file, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		all := len(first)
+		for killed := range all {
+			second := run(filepath.Join(atDeath, strconv.Itoa(killed)), nil)
+			kept := append(slices.Clone(first[:killed]), second...)
+			if len(kept) != all-1 {
+				t.Errorf("killed at share %d: the two processes kept %d of %d shares, want all but one",
+					killed, len(kept), all)
+				continue
+			}
+			mean := 0.0
+			for _, r := range kept {
+				mean += r.Outputs[0][0] / float64(len(kept))
+			}
+			if math.Abs(out[0][0]-mean) > 1e-6 {
+				t.Errorf("killed at share %d: returned %v, the mean of the shares is %v", killed, out, mean)
+			}
+			if want := math.Sqrt(float64(all) / float64(all-1)); math.Abs(wider/want-1) > 1e-9 {
+				t.Errorf("killed at share %d: noise %v times as wide, want %v", killed, wider, want)
+			}
 		}
 	}
 }

@@ -212,3 +212,36 @@ func TestErrorsHoldNoCell(t *testing.T) {
 		t.Errorf("a cancelled context: got %v", err)
 	}
 }
+
+// stated is an error of a driver with a state, as PostgreSQL's drivers return them.
+type stated string
+
+func (e stated) Error() string    { return "a row holds " + string(e) }
+func (e stated) SQLState() string { return string(e) }
+
+// failing is a database whose queries fail.
+type failing struct{ err error }
+
+func (f failing) QueryContext(context.Context, string, ...any) (*sql.Rows, error) {
+	return nil, f.err
+}
+
+// TestOnlyStatesAreShown: an error shows the state that a driver gives if it has the form of one,
+// and never the driver's text.
+func TestOnlyStatesAreShown(t *testing.T) {
+	for state, shown := range map[stated]bool{"23505": true, "XX000": true, "": false, "hidden": false,
+		"hid'n": false, "HIDDEN": false, "1234": false, "00000 hidden": false, "hidden\n00000": false,
+		"12345\n": false} {
+		for _, err := range []error{state, fmt.Errorf("wrapped: %w", state)} {
+			_, got := sqlrows.ReadFrame(t.Context(), failing{err}, people(t), "select 1")
+			if got == nil {
+				t.Fatal("a failed query returns no error")
+			}
+			text := fmt.Sprintf("%v %+v %#v", got, got, got)
+			if has := state != "" && strings.Contains(text, string(state)); has != shown ||
+				strings.Contains(text, "a row holds") || errors.As(got, new(stated)) {
+				t.Errorf("%q: %s", string(state), text)
+			}
+		}
+	}
+}
