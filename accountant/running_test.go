@@ -174,8 +174,8 @@ func TestOneReducedBefore(t *testing.T) {
 	}
 }
 
-// TestConcurrentPrices: goroutines may price one reduced event. The first price of a selection takes
-// long, as it computes what the others use.
+// TestConcurrentPrices: goroutines may price one reduced event. The first price of a selection
+// takes long, as it computes what the others use.
 func TestConcurrentPrices(t *testing.T) {
 	e := Composed{[]Event{Laplace{5}, RepeatAndSelect{SampledSum{0.01, 0.8}, 3, 1, true}}}
 	reduced := func() Reduced { return must[Reduced](t)(Reduce(e, AddOrRemoveOne)) }

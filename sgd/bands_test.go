@@ -189,7 +189,7 @@ func TestResumedBands(t *testing.T) {
 
 // TestBandsOfOneTrainer: a trainer does not go on with bands that another trainer began, not even
 // with a new round. Its records may have other row numbers, so that a record could be in two steps
-// less than a round apart. Their noise is correlated, and the price counts them as if they were not.
+// less than a round apart. Their noise is correlated, and the price is that of independent noise.
 func TestBandsOfOneTrainer(t *testing.T) {
 	cfg, l := inBands(2, 6), ledger.New(budget(1e4))
 	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 3)
