@@ -177,7 +177,13 @@ func TestOneReducedBefore(t *testing.T) {
 // TestConcurrentPrices: goroutines may price one reduced event. The first price of a selection
 // takes long, as it computes what the others use.
 func TestConcurrentPrices(t *testing.T) {
-	e := Composed{[]Event{Laplace{5}, RepeatAndSelect{SampledSum{0.01, 0.8}, 3, 1, true}}}
+	for _, e := range []Event{RepeatAndSelect{SampledSum{0.01, 0.8}, 3, 1, true},
+		DiscreteLaplace{0.01, 20}, DiscreteGaussian{20, 1}} {
+		pricedTogether(t, Composed{[]Event{Laplace{5}, e}})
+	}
+}
+
+func pricedTogether(t *testing.T, e Event) {
 	reduced := func() Reduced { return must[Reduced](t)(Reduce(e, AddOrRemoveOne)) }
 	price := func(r Reduced, i int) Price {
 		b := Budget{Epsilon: 3, Delta: 1e-5 / float64(i+1), Relation: AddOrRemoveOne}
@@ -193,7 +199,7 @@ func TestConcurrentPrices(t *testing.T) {
 	prices.forget()
 	for i, p := range got {
 		if want := price(reduced(), i); p != want {
-			t.Errorf("got %v, want %v", p, want)
+			t.Errorf("%s: got %v, want %v", Describe(e), p, want)
 		}
 	}
 }
