@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
@@ -29,7 +30,9 @@ func (e DiscreteGaussian) describe() string {
 func (DiscreteGaussian) sampling() sampling { return everyRecord() }
 
 func (e DiscreteGaussian) charge(c *collector, n int) error {
-	return c.push(discreteGaussianAtom{e.Sigma, e.Sensitivity, &pld.Pairs{}}, n)
+	a := discreteGaussianAtom{sigma: e.Sigma, sensitivity: e.Sensitivity}
+	a.made = sync.OnceValue(a.pair)
+	return c.push(a, n)
 }
 
 func (e DiscreteGaussian) dpAccounting(Relation) (string, error) { return notInDPAccounting(e) }
@@ -37,7 +40,7 @@ func (e DiscreteGaussian) dpAccounting(Relation) (string, error) { return notInD
 type discreteGaussianAtom struct {
 	sigma       float64
 	sensitivity int
-	made        *pld.Pairs // cache of pairs
+	made        func() *pld.Discrete // takes long, so it is made once, when it is first needed
 }
 
 func (a discreteGaussianAtom) key() string {
@@ -51,18 +54,19 @@ func (a discreteGaussianAtom) rdp(order float64) (float64, bool) {
 	return order * mu * mu / 2 * (1 + 8*ulp), true
 }
 
-// pairs returns the pair of the discrete Gaussian, with one loss for each integer. The discrete
-// Gaussian is no post-processing of the continuous Gaussian, so it needs its own pair.
 func (a discreteGaussianAtom) pairs() *pld.Pairs {
-	if a.made.Remove != nil {
-		return a.made
-	}
-	reach := int(14*a.sigma) + 2
 	d := float64(a.sensitivity)
 	if a.sigma > maxAtoms/64 || a.sensitivity > maxAtoms/4 ||
 		!(d*14/a.sigma+d*d/(a.sigma*a.sigma) <= 1000) {
 		return nil
 	}
+	return &pld.Pairs{Remove: a.made()}
+}
+
+// pair returns the pair of the discrete Gaussian, with one loss for each integer. The discrete
+// Gaussian is no post-processing of the continuous Gaussian, so it needs its own pair.
+func (a discreteGaussianAtom) pair() *pld.Discrete {
+	reach, d := int(14*a.sigma)+2, float64(a.sensitivity)
 	weight := func(x int) float64 {
 		return math.Exp(-float64(x) * float64(x) / (2 * a.sigma * a.sigma))
 	}
@@ -77,6 +81,5 @@ func (a discreteGaussianAtom) pairs() *pld.Pairs {
 		mass = append(mass, weight(x)/total*(1+32*ulp))
 	}
 	const beyond = 1e-42 // bounds the mass beyond 14σ on either side
-	a.made.Remove = pld.NewDiscrete(loss, mass, beyond, 0)
-	return a.made
+	return pld.NewDiscrete(loss, mass, beyond, 0)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 )
@@ -30,7 +31,9 @@ func (e DiscreteLaplace) describe() string {
 func (DiscreteLaplace) sampling() sampling { return everyRecord() }
 
 func (e DiscreteLaplace) charge(c *collector, n int) error {
-	return c.push(discreteLaplaceAtom{e.A, e.Sensitivity, &pld.Pairs{}}, n)
+	a := discreteLaplaceAtom{a: e.A, sensitivity: e.Sensitivity}
+	a.made = sync.OnceValue(a.pair)
+	return c.push(a, n)
 }
 
 func (e DiscreteLaplace) dpAccounting(Relation) (string, error) {
@@ -41,7 +44,7 @@ func (e DiscreteLaplace) dpAccounting(Relation) (string, error) {
 type discreteLaplaceAtom struct {
 	a           float64
 	sensitivity int
-	made        *pld.Pairs // cache of pairs
+	made        func() *pld.Discrete // takes long, so it is made once, when it is first needed
 }
 
 func (a discreteLaplaceAtom) key() string { return fmt.Sprintf("dlap %b %d", a.a, a.sensitivity) }
@@ -49,15 +52,16 @@ func (a discreteLaplaceAtom) key() string { return fmt.Sprintf("dlap %b %d", a.a
 // maxAtoms bounds the number of losses of a discrete pair.
 const maxAtoms = 1 << 17
 
-// pairs returns the pair with these losses: aΔ at integers x ≤ 0, −aΔ at integers x ≥ Δ, and
-// a(Δ−2x) at integers x between 0 and Δ.
 func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 	if a.sensitivity > maxAtoms {
 		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()
 	}
-	if a.made.Remove != nil {
-		return a.made
-	}
+	return &pld.Pairs{Remove: a.made()}
+}
+
+// pair returns the pair with these losses: aΔ at integers x ≤ 0, −aΔ at integers x ≥ Δ, and
+// a(Δ−2x) at integers x between 0 and Δ.
+func (a discreteLaplaceAtom) pair() *pld.Discrete {
 	var loss, mass []float64
 	end := 1 / (1 + math.Exp(-a.a))
 	base := math.Tanh(a.a / 2)
@@ -73,15 +77,14 @@ func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 		loss = append(loss, a.a*(d-2*float64(x)))
 		mass = append(mass, m)
 	}
-	a.made.Remove = pld.NewSymmetric(loss, mass, 0)
-	return a.made
+	return pld.NewSymmetric(loss, mass, 0)
 }
 
 func (a discreteLaplaceAtom) rdp(order float64) (float64, bool) {
 	if a.sensitivity > maxAtoms {
 		return approximateAtom{a.a * float64(a.sensitivity), 0}.rdp(order)
 	}
-	return a.pairs().Remove.(*pld.Discrete).Renyi(order), true
+	return a.made().Renyi(order), true
 }
 
 func (a discreteLaplaceAtom) own() (float64, float64) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
 	"github.com/seed7ba64551/privgen/accountant/internal/renyi"
@@ -85,8 +86,9 @@ type selectAtom struct {
 }
 
 // selectMemo holds what takes long to compute, computed when it is first needed: an event may be
-// reduced only to be refused.
+// reduced only to be refused. Several goroutines may price one event.
 type selectMemo struct {
+	mu     sync.Mutex
 	second float64 // Theorem 2's second term, minimised; 0 if not known yet
 	curve  []float64
 	// known caches divergences by order, because nested selections request the same order many times.
@@ -202,6 +204,8 @@ func selectOrders() []float64 {
 }
 
 func (a selectAtom) rdp(order float64) (float64, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	v, ok := a.known[order]
 	if ok {
 		return v, true

@@ -20,6 +20,9 @@ type Reduced struct {
 //
 // Errors: *param.Error, also if the relations differ; ErrUnsupported.
 func Reduce(e Event, r Relation, before ...Reduced) (Reduced, error) {
+	if len(before) > 1 {
+		return Reduced{}, param.New("accountant.Reduce.before", len(before), "one reduced event at most")
+	}
 	lists, err := reduce(e, r)
 	out := Reduced{lists: lists, relation: r}
 	for _, b := range before {

@@ -2,9 +2,13 @@ package accountant
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // added returns events that were reduced one after the other.
@@ -156,5 +160,46 @@ func TestFarFinerLowerEnds(t *testing.T) {
 	if !(math.Abs(both.Upper-upper) <= 1e-3*upper && both.Lower >= 0.85*upper &&
 		both.Lower <= both.Upper) {
 		t.Errorf("%+v, where the upper end alone is %v", both.Bound, upper)
+	}
+}
+
+// TestOneReducedBefore: several events reduced before are refused. The price would be that of the
+// last of them alone.
+func TestOneReducedBefore(t *testing.T) {
+	a := must[Reduced](t)(Reduce(Gaussian{1}, AddOrRemoveOne))
+	b := must[Reduced](t)(Reduce(Laplace{9}, AddOrRemoveOne))
+	var wrong *param.Error
+	if _, err := Reduce(Laplace{9}, AddOrRemoveOne, a, b); !errors.As(err, &wrong) {
+		t.Errorf("got %v, want a *param.Error", err)
+	}
+}
+
+// TestConcurrentPrices: goroutines may price one reduced event. The first price of a selection
+// takes long, as it computes what the others use.
+func TestConcurrentPrices(t *testing.T) {
+	for _, e := range []Event{RepeatAndSelect{SampledSum{0.01, 0.8}, 3, 1, true},
+		DiscreteLaplace{0.01, 20}, DiscreteGaussian{20, 1}} {
+		pricedTogether(t, Composed{[]Event{Laplace{5}, e}})
+	}
+}
+
+func pricedTogether(t *testing.T, e Event) {
+	reduced := func() Reduced { return must[Reduced](t)(Reduce(e, AddOrRemoveOne)) }
+	price := func(r Reduced, i int) Price {
+		b := Budget{Epsilon: 3, Delta: 1e-5 / float64(i+1), Relation: AddOrRemoveOne}
+		return must[Price](t)(r.Price(t.Context(), b, 0, true))
+	}
+	prices.forget()
+	got, shared := make([]Price, 6), reduced()
+	var group sync.WaitGroup
+	for i := range got {
+		group.Go(func() { got[i] = price(shared, i) })
+	}
+	group.Wait()
+	prices.forget()
+	for i, p := range got {
+		if want := price(reduced(), i); p != want {
+			t.Errorf("%s: got %v, want %v", Describe(e), p, want)
+		}
 	}
 }

@@ -125,3 +125,18 @@ func TestLedgerFilesHoldTransactionsUses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSavedLedgersKeepTheirLines: what is being written without the lock does not change
+// when another goroutine reserves.
+func TestSavedLedgersKeepTheirLines(t *testing.T) {
+	l := must[*Ledger](t)(Memory().Create(t.Context(), "a",
+		Terms{Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}))
+	e := accountant.Gaussian{NoiseMultiplier: 100}
+	must[*Reservation](t)(l.Reserve("a", e, 1))
+	s := must[savedLedger](t)(l.snapshot())
+	before := *s.Entries[0].Lines
+	must[*Reservation](t)(l.Reserve("a", e, 1))
+	if now := *s.Entries[0].Lines; now != before {
+		t.Errorf("got %v after a reservation, want %v", now, before)
+	}
+}

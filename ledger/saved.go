@@ -63,7 +63,7 @@ func (l *Ledger) save() (savedLedger, error) {
 	for _, en := range l.entries {
 		s.Entries = append(s.Entries,
 			savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes,
-				en.lines})
+				en.lines.copied()})
 	}
 	for _, g := range l.groups {
 		p := savedParts{g.Purpose, []savedLedger{}, g.Fixed, g.MovesCovered}

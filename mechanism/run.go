@@ -208,11 +208,15 @@ func (a *Allowance) Remaining() int {
 	return a.reservation.Remaining()
 }
 
-// On reports whether the allowance was reserved on this ledger. Code that takes both an allowance
-// and a ledger has to ask: the same event on a ledger with another relation needs other noise.
+// On reports whether the allowance was reserved on this ledger and, for the event
+// accountant.BandedSum, whether no step was taken. Code that takes both an allowance and a ledger
+// has to ask: the same event on a ledger with another relation needs other noise, and only the code
+// that took the first step of a band knows which number each record must keep.
 //
 // Guarantee: nothing is drawn or reserved.
-func (a *Allowance) On(l *ledger.Ledger) bool { return l != nil && a.run.ledger == l }
+func (a *Allowance) On(l *ledger.Ledger) bool {
+	return l != nil && a.run.ledger == l && (a.band == nil || a.turns.begun.Load() == 0)
+}
 
 // Event returns the event of each use.
 func (a *Allowance) Event() accountant.Event { return a.event }

@@ -187,6 +187,46 @@ func TestResumedBands(t *testing.T) {
 	}
 }
 
+// TestBandsOfOneTrainer: a trainer does not go on with bands that another trainer began, not even
+// with a new round. Its records may have other row numbers, so that a record could be in two steps
+// less than a round apart. Their noise is correlated, and the price is that of independent noise.
+func TestBandsOfOneTrainer(t *testing.T) {
+	cfg, l := inBands(2, 6), ledger.New(budget(1e4))
+	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trainer := func() (*sgd.Trainer, error) {
+		return sgd.New(cfg, newCentre(3), l, sgd.WithAllowance(a))
+	}
+	first, err := trainer()
+	second, bad := trainer()
+	if err != nil || bad != nil {
+		t.Fatal(err, bad)
+	}
+	data := table(t, 40, 3, 0)
+	take := func(s *sgd.Trainer, steps int) (last error) {
+		for _, last = range s.Steps(t.Context(), data) {
+			if steps--; steps == 0 {
+				break
+			}
+		}
+		return last
+	}
+	if err := take(first, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := take(second, 1); len(paths(err)) != 1 || paths(err)[0] != "sgd.WithAllowance" {
+		t.Errorf("a round in the bands of another trainer: %v", err)
+	}
+	if _, err := trainer(); len(paths(err)) != 1 || paths(err)[0] != "sgd.WithAllowance" {
+		t.Errorf("a trainer of bands that have begun: %v", err)
+	}
+	if err := take(first, 4); err != nil || a.Remaining() != 0 {
+		t.Errorf("the other rounds: %v, %d steps left", err, a.Remaining())
+	}
+}
+
 // TestBandsThatCannotBe names what bands do not go with.
 func TestBandsThatCannotBe(t *testing.T) {
 	for _, c := range []struct {

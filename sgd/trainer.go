@@ -136,7 +136,8 @@ func (t *Trainer) validate() error {
 	if a := t.allowance; a != nil && t.ledger != nil {
 		k.OK(accountant.EqualEvents(a.Event(), t.cfg.Event(t.ledger.Relation())),
 			"sgd.WithAllowance", "another event", "an allowance of the configuration's event")
-		k.OK(a.On(t.ledger), "sgd.WithAllowance", "of another ledger", "an allowance on New's ledger")
+		k.OK(a.On(t.ledger), "sgd.WithAllowance", "of another ledger, or with Bands that have begun",
+			"an allowance on New's ledger, of which no other trainer took a step if it has Bands")
 		k.OK(t.left() <= t.cfg.Steps, "sgd.WithAllowance", a.Remaining(),
 			fmt.Sprintf("at most the configuration's %d steps", t.cfg.Steps))
 	}
@@ -314,9 +315,9 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 		return Step{}, err
 	}
 	rest := t.allowance.Remaining()
-	if rest%t.cfg.perUse() != 0 && rest != t.rest {
-		return Step{}, param.New("sgd.WithAllowance", rest, "no epoch, and no round of Bands steps, "+
-			"that another trainer began, since records are assigned to steps")
+	if rest%t.cfg.perUse() != 0 && rest != t.rest || t.rest == 0 && !t.allowance.On(t.ledger) {
+		return Step{}, param.New("sgd.WithAllowance", rest, "no epoch, and no Bands, that another "+
+			"trainer began, since records are assigned to steps")
 	}
 	grant, err := t.allowance.Next()
 	if err != nil {
