@@ -12,7 +12,7 @@ import (
 	"gorgonia.org/cu"
 )
 
-// NoisySum returns an chunked.Device for a sum of n elements in whole units.
+// NoisySum returns a chunked.Device for a sum of n elements in whole units.
 func (g *gpu) NoisySum(units device.Memory, n int) any {
 	of := device.Matrix{Rows: 1, Cols: n, Stride: n, Mem: units}
 	g.want("NoisySum", of)
