@@ -383,8 +383,11 @@ func (t *trending) choosePair(firsts []int, sums func() (*mechanism.FixedSum, er
 		return t.ctx.Err()
 	}
 	if len(firsts) == 1 {
-		_, err := a.Next()
-		return err
+		if _, err := a.Next(); err != nil {
+			return err
+		}
+		t.run.Report(purposePairs, 1, 1)
+		return t.ctx.Err()
 	}
 	all, err := sums()
 	if err != nil {
