@@ -15,10 +15,10 @@ type Reduced struct {
 	running  *running // nil unless events were reduced before this one
 }
 
-// Reduce takes an event apart. If another event was reduced before, the result is both, composed.
+// Reduce takes an event apart. If one other event was reduced before, the result is both, composed.
 // Its price takes time for e only: see [Reduced.Price].
 //
-// Errors: *param.Error, also if the relations differ; ErrUnsupported.
+// Errors: *param.Error, also for more than one event before, or another relation; ErrUnsupported.
 func Reduce(e Event, r Relation, before ...Reduced) (Reduced, error) {
 	if len(before) > 1 {
 		return Reduced{}, param.New("accountant.Reduce.before", len(before), "one reduced event at most")
