@@ -164,14 +164,23 @@ func TestDevicesAreRefused(t *testing.T) {
 		"correlated noise": {banded(.1, testBand...), func(*Gradient) {}},
 		"no length":        {accountant.Gaussian{NoiseMultiplier: 2}, func(g *Gradient) { g.Dim = 0 }},
 		"no unit":          {accountant.Gaussian{NoiseMultiplier: 2}, func(g *Gradient) { g.Unit = 3 }},
-		"two sums": {accountant.Gaussian{NoiseMultiplier: 2},
+		"units, too": {accountant.Gaussian{NoiseMultiplier: 2},
 			func(g *Gradient) { g.Units = make([]int32, 8) }},
+		"floats, too": {accountant.Gaussian{NoiseMultiplier: 2},
+			func(g *Gradient) { g.Sum = make([]float32, 8) }},
+		"a negative length": {accountant.Gaussian{NoiseMultiplier: 2}, func(g *Gradient) { g.Dim = -8 }},
+		"a length without a device": {accountant.Gaussian{NoiseMultiplier: 2},
+			func(g *Gradient) { g.Device, g.Sum, g.Unit = nil, make([]float32, 8), 0 }},
+		"a carry": {accountant.Gaussian{NoiseMultiplier: 2},
+			func(g *Gradient) { g.Carry = make([]float64, 8) }},
 		"less noise than paid for": {accountant.Gaussian{NoiseMultiplier: 2},
 			func(g *Gradient) { g.NoiseMultiplier = 1 }},
 	} {
 		next, tap := deviceGrants(t, c.event)
 		spec, g := good, next()
-		g.PoissonSample(1, nil, nil)
+		if g.a.band != nil {
+			g.PoissonSample(1, nil, nil)
+		}
 		c.change(&spec)
 		if err := g.ReleaseGradient(spec, nil); !errors.Is(err, ErrNotCovered) || len(tap.of) > 0 {
 			t.Errorf("%s: error %v and %d releases, want ErrNotCovered and none", name, err, len(tap.of))

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism/internal/sampler"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -68,6 +69,29 @@ func TestLimitsAreReached(t *testing.T) {
 		e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 3}
 		_, err := trialsOf(t, e).Trials(c.choices, c.limit)
 		allows(t, "trials", err, c.ok)
+	}
+	for x, ok := range map[float64]bool{0x1p-60: true, 0x1p-61: false, 0x1p100: true, 0x1.1p100: false} {
+		if IsClipNorm(x) != ok {
+			t.Errorf("a clip norm of %v: %v", x, !ok)
+		}
+	}
+	for std, ok := range map[float64]bool{1: true, 0.99: false, 0x1.fp44: true, 0x1.1p45: false} {
+		part := func(grid float64, out int) Part {
+			return Part{Sum: NewFixedSum(1, grid), Std: std * grid, Out: make([]float64, out)}
+		}
+		laplace := func(p Part) error {
+			return grantOf(t, accountant.Pure{Epsilon: 1}).Laplace(0.5, part(1, 1), p)
+		}
+		allows(t, "Laplace", laplace(part(0.5, 1)), ok)
+		allows(t, "Laplace without room", laplace(part(0.5, 0)), false)
+		allows(t, "Laplace on another grid", laplace(part(0.75, 1)), false)
+		allows(t, "Gaussian", grantOf(t, normal).Release(1, part(0.5, 1)), ok)
+	}
+	for grid, ok := range map[float64]bool{FinestCounts: true, FinestCounts / 2: false, 1: true,
+		2: false, 0.75: false} {
+		g := grantOf(t, accountant.ExponentialMechanism{Epsilon: 1})
+		_, err := g.Farthest(NewFixedSum(1, grid), []int64{0})
+		allows(t, "the farthest count", err, ok)
 	}
 	guess := func(change func(c *Guess)) error {
 		c := Guess{Counts: NewFixedSum(1, 1), Answers: []float64{0}, Weight: 1}
@@ -128,8 +152,27 @@ func TestInclusionsInAnyOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Use(-1, g); !errors.Is(err, ErrNotCovered) {
-		t.Errorf("a sample of a negative number: %v", err)
+	b := reserved(t, sampled(0.1), 1) // of another run, at the same step
+	other, err := b.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for grant, g := range map[int]*Grant{-1: g, 0: other, 3: g} {
+		if err := x.Use(grant, g); !errors.Is(err, ErrNotCovered) {
+			t.Errorf("sample %d: got %v, want ErrNotCovered", grant, err)
+		}
+	}
+	if _, err := PlanInclusions(-1, a); !errors.Is(err, ErrNotCovered) {
+		t.Errorf("a negative number of rows: %v", err)
+	}
+	for _, grants := range []int{1, 1 << 20, 1<<20 + 1, 1 << 30} { // cells are numbers of 31 bits
+		for _, q := range []float64{0.001, 1} {
+			x, err := (&inclusions{probability: q, n: 5, grants: grants}).made()
+			if err != nil || x.block < 1 || x.block*grants > mostGrants ||
+				float64(x.block*grants)*q > blockDraws && x.block > 1 {
+				t.Errorf("%d grants at a rate of %v: blocks of %d rows, %v", grants, q, x.block, err)
+			}
+		}
 	}
 }
 
@@ -199,9 +242,30 @@ func TestBandsEndBeforeTheyOverflow(t *testing.T) {
 			t.Errorf("opposite %v: noise of %v on a grid of %v, want %v", opposite, std, grid, want)
 		}
 	}
+	run := Begin(t.Context(), ledger.New(testBudget()))
+	var groups [][]int32
+	for _, purpose := range []string{"one", "two"} {
+		a, err := run.Reserve(purpose, banded(1, 1, 0.5), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _ := g.PoissonSample(200, nil, nil)
+		groups = append(groups, rows)
+	}
+	// They would be equal with a probability of 2^-200.
+	if slices.Equal(groups[0], groups[1]) {
+		t.Error("two allowances of a run give records the same steps")
+	}
 	a := bandedAllowance(t, 7, banded(0.5, 1), 2) // nothing is kept from step to step
 	if x := releases(t, a, 1, make([]float32, 9), make([]float32, 9)); slices.Equal(x[0], x[1]) {
 		t.Error("two steps share their noise")
+	}
+	if a.band.spec.Sum != nil {
+		t.Error("a band keeps a private sum")
 	}
 }
 
@@ -240,6 +304,129 @@ func TestNoiseOfSharedWork(t *testing.T) {
 		} else if !slices.Equal(got, want) {
 			t.Error("the noise depends on who runs the pieces")
 		}
+	}
+}
+
+// TestEveryCoordinateGetsNoise: for lengths around whole chunks, every coordinate gets noise, with
+// and without a device and a tap, and the allowance keeps no sum.
+func TestEveryCoordinateGetsNoise(t *testing.T) {
+	for _, dim := range []int{1, chunk - 1, chunk, chunk + 1, 2*chunk + 1} {
+		var want []float64
+		for _, how := range []string{"here", "there", "there, heard"} {
+			run := Begin(t.Context(), ledger.New(testBudget()))
+			source, err := entropy.Seeded(8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if run.source = source; how == "there, heard" {
+				run.tap = seededTap{}
+			}
+			g, err := run.Spend("g", gaussian(2))
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := Gradient{Unit: 0x1p-18, Sensitivity: 1, NoiseMultiplier: 2, Workers: 2}
+			got := make([]float64, dim)
+			if how == "here" {
+				spec.Units = make([]int32, dim)
+				err = g.ReleaseGradient(spec, func(lo int, noisy []float64) { copy(got[lo:], noisy) })
+				want = got
+			} else {
+				d := &undecided{t: t, units: make([]int32, dim), numbers: got, skip: 2}
+				spec.Device, spec.Dim = d, dim
+				err = g.ReleaseGradient(spec, nil)
+			}
+			// A coordinate has noise of exactly 0 with a probability of 2^-25.
+			if err != nil || !slices.Equal(got, want) || slices.Contains(got, 0) {
+				t.Errorf("%d coordinates, %s: %v, or other noise, or none", dim, how, err)
+			}
+			kept := g.a.chunks
+			if kept.spec.Units != nil || kept.spec.Device != nil || kept.sink != nil {
+				t.Errorf("%d coordinates, %s: the allowance keeps the sum", dim, how)
+			}
+		}
+	}
+}
+
+// TestLaplaceNoiseIsRight: the noise has the stated scale, in the units of the sum. The mean of the
+// absolute values is off by 6 % with probability 1e-9; the noise is fixed, though.
+func TestLaplaceNoiseIsRight(t *testing.T) {
+	const n, scale = 10_000, 3
+	for _, grid := range []float64{0x1p-10, 0x1p-20} {
+		run := Begin(entropy.WithTap(t.Context(), seededTap{}), ledger.New(testBudget()))
+		g, err := run.Spend("l", accountant.Laplace{Scale: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := NewFixedSum(n, grid)
+		for i := range n {
+			sum.AddInt(i, 100)
+		}
+		out := make([]float64, n)
+		if err := g.Laplace(0.5, Part{Sum: sum, Std: scale, Out: out}); err != nil {
+			t.Fatal(err)
+		}
+		mean, bits := 0.0, run.source.Stream(entropy.Noise, g.a.id, 0)
+		for i, v := range out {
+			mean += math.Abs(v-100) / n
+			wider := sampler.Laplace(scale/grid*(1+margin), bits)
+			if v != 100+float64(wider)*grid {
+				t.Fatalf("coordinate %d: noise of %v, want %v", i, v-100, float64(wider)*grid)
+			}
+		}
+		if math.Abs(mean/scale-1) > 0.06 {
+			t.Errorf("grid %v: noise of a scale of %v, want %v", grid, mean, scale)
+		}
+	}
+}
+
+// TestNoTextWithoutRecords: texts that no record has are never released, whatever the noise.
+func TestNoTextWithoutRecords(t *testing.T) {
+	l := ledger.New(accountant.Budget{Epsilon: 1e30, Delta: 0.9})
+	g, err := Begin(t.Context(), l).Spend("texts",
+		accountant.SparseHistogram{Sigma: 4, Threshold: 2, Cells: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int64{}
+	for i := range 300 { // each would be released with a probability of 30 %
+		counts[string(rune('a'+i))] = -int64(i % 2)
+	}
+	if out, err := g.SparseHistogram([]map[string]int64{counts}); err != nil || len(out[0]) > 0 {
+		t.Errorf("%d texts of no record are released, %v", len(out[0]), err)
+	}
+}
+
+// TestSharesOfNorms: shares count in their bin, and one person's shares count 1.
+func TestSharesOfNorms(t *testing.T) {
+	h := normHistogram(t, 0, 2, 2)
+	h.InShares()
+	for range 4 {
+		h.AddShare(0.25, 0.25)
+	}
+	h.AddShare(4, 0x1p-20)
+	h.Add(4)
+	if !slices.Equal(h.counts, []int64{1 << 20, 1<<20 + 1}) {
+		t.Errorf("shares of 1, and of 1 and 2^-20, count %v", h.counts)
+	}
+}
+
+// TestKeysThatAreRead: a key that was read is the key that was written, and no other.
+func TestKeysThatAreRead(t *testing.T) {
+	k, other := NewKey(), NewKey()
+	read, err := ReadKey(k.Secret())
+	if err != nil || read.ID() != k.ID() || read.ID() == other.ID() {
+		t.Fatalf("key %s is read as %s, %v; another is %s", k.ID(), read.ID(), err, other.ID())
+	}
+	sealed, err := read.SealBytes([]byte("label"), []byte("text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := k.OpenBytes([]byte("label"), sealed); err != nil || string(text) != "text" {
+		t.Errorf("the key does not open what the read one sealed: %v", err)
+	}
+	if _, err := other.OpenBytes([]byte("label"), sealed); !errors.Is(err, ErrSealed) {
+		t.Errorf("another key opens: %v", err)
 	}
 }
 
@@ -298,6 +485,38 @@ func TestSumsOfUnnamedRecords(t *testing.T) {
 	for range 2 {
 		allows(t, "a shard", seal(filled(), Shard{Name: "b"}), true)
 	}
+	named := func(name string) *Partial {
+		s := filled()
+		allows(t, "a shard", seal(s, Shard{Name: name}), true)
+		return s
+	}
+	mixed := func(name string) *Partial {
+		s := filled()
+		allows(t, "a merge", s.Merge(named(name)), true)
+		return s
+	}
+	for what, c := range map[string]struct {
+		a, b *Partial
+		ok   bool
+		want int64
+	}{"both have other records, too": {mixed("b"), mixed("b"), false, 2},
+		"the other has": {named("b"), mixed("b"), true, 2},
+		"this has":      {mixed("b"), named("b"), true, 2}} {
+		allows(t, what, c.a.Merge(c.b), c.ok)
+		if got := c.a.Sums()[0].Exact()[0]; got != c.want || !slices.Equal(c.a.Shards(), []string{"b"}) {
+			t.Errorf("%s: the sum is %d of %q, want %d of b", what, got, c.a.Shards(), c.want)
+		}
+		allows(t, what+": without a name", seal(c.a, Shard{}), false)
+		allows(t, what+": under a name", seal(c.a, Shard{Name: "b"}), false)
+	}
+	both := named("a")
+	allows(t, "a merge", both.Merge(named("b")), true)
+	allows(t, "two shards under the name of one", seal(both, Shard{Name: "a"}), false)
+	allows(t, "two shards", seal(both, Shard{}), true)
+	allows(t, "no shard", seal(sums(bare{NewFixedSum(1, 1)}), Shard{}), false)
+	kept := named("a")
+	allows(t, "a merge", kept.Merge(filled()), true)
+	allows(t, "more records of named sums", kept.Add(t.Context(), data), false)
 	if attempts[0] != "first" || attempts[2] == "" || attempts[2] == attempts[3] {
 		t.Errorf("attempts %q, want the first and two others", attempts)
 	}
@@ -310,6 +529,15 @@ func TestSumsOfUnnamedRecords(t *testing.T) {
 	if got := none.Sums()[0].Exact()[0]; got != 1 || !slices.Equal(none.Shards(), []string{"one"}) {
 		t.Errorf("%d records of the shards %q, want 1 of one", got, none.Shards())
 	}
+	two := filled()
+	allows(t, "more records", two.Add(t.Context(), data), true)
+	if two.Unit() != records.UnitRecord {
+		t.Errorf("two pieces of records have the unit %q", two.Unit())
+	}
+	allows(t, "two sums", CheckPartials("x", id, records.UnitRecord, two, filled()), true)
+	allows(t, "the zero value", CheckPartials("x", id, records.UnitRecord, new(Partial)), false)
+	persons := NewPartial(id, schema.ByPerson(1), bare{NewFixedSum(1, 1)}, false)
+	allows(t, "a row of each person", CheckPartials("x", id, records.UnitRecord, persons), false)
 	for unit, ok := range map[string]bool{records.UnitRecord: true, records.UnitUser: false} {
 		allows(t, "records on a ledger of one "+unit, CheckPartials("x", id, unit, filled()), ok)
 	}

@@ -256,8 +256,12 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 			s.Of != 40 || !slices.Equal(s.Rows, rows[1:]) || len(keys) != len(rows)-1 {
 			t.Errorf("%s: the tap is told %+v of the rows %v", name, s, rows)
 		}
-		if draw(); !slices.Equal(tap.refused, []string{name}) {
-			t.Errorf("%s: the tap is told the refusals %q, want one", name, tap.refused)
+		if len(rows) < 6 || len(rows) > 36 { // 40 times the rate is 10 or 20; the noise is fixed
+			t.Errorf("%s: %d rows", name, len(rows)-1)
+		}
+		if again, _ := draw(); len(again) != 1 || !slices.Equal(tap.refused, []string{name}) {
+			t.Errorf("%s: again %d rows, and the tap is told the refusals %q, want one", name,
+				len(again)-1, tap.refused)
 		}
 		told := []spent{{name, a.Event(), 3, false}, {name, a.Event(), 0, false}}
 		if !reflect.DeepEqual(tap.spends, told) {
@@ -277,6 +281,9 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Begin(ctx, l).Resume("b", large); err != nil {
+		t.Fatal(err)
+	}
 	if all[0].run != all[1].run || all[1].run == all[2].run {
 		t.Error("lines of one purpose have two runs, or lines of two purposes one")
 	}
@@ -285,7 +292,8 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 		t.Error("reserved: ", all)
 	}
 	want := []spent{{"dear", sum, 1, true}, {"none", large, 0, true}, {"a", large, 1, false},
-		{"a", large, 2, false}, {"b", large, 1, false}, {"a", sum, 2, true}}
+		{"a", large, 2, false}, {"b", large, 1, false}, {"b", large, 1, false},
+		{"a", sum, 2, true}}
 	if !reflect.DeepEqual(tap.spends, want) {
 		t.Errorf("the tap is told %v, want %v", tap.spends, want)
 	}
@@ -308,6 +316,20 @@ func TestShardsUnderTestsHaveTheirRows(t *testing.T) {
 	if err != nil || !slices.Equal(cellsOf(x, 0, 200), cellsOf(y, 0, 200)) {
 		t.Errorf("another process draws other samples, %v", err)
 	}
+	tap := &listener{change: func(x float64) float64 { return x }}
+	ctx = entropy.WithTap(t.Context(), tap)
+	if a, err = Begin(ctx, ledger.New(testBudget())).Reserve("test", sampled(0.3), 1); err != nil {
+		t.Fatal(err)
+	}
+	x = planned(t, 200, a)
+	g, err := a.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Use(0, g); err != nil || len(tap.samples) != 1 || tap.samples[0].Of != 200 ||
+		len(tap.samples[0].Rows) != len(cellsOf(x, 0, 200)) {
+		t.Errorf("the tap is told %v of a planned sample, %v", tap.samples, err)
+	}
 	for _, rows := range []string{`[[2,1],[],[]]`, `[[1]]`} {
 		text := slices.Replace(slices.Clone(secret), 0, 0)
 		at := slices.Index(text, '[')
@@ -315,5 +337,49 @@ func TestShardsUnderTestsHaveTheirRows(t *testing.T) {
 		if _, err := ReadInclusions(text); err == nil {
 			t.Errorf("the rows %s of three grants are accepted", rows)
 		}
+	}
+}
+
+// TestSamplesUnderTestsAreCoupled: a sample under a test's noise has its rate, and neighbours agree
+// on the rows that they share. The noise is fixed.
+func TestSamplesUnderTestsAreCoupled(t *testing.T) {
+	for _, q := range []float64{0.25, 0.75, 1} {
+		draw := func(n int) []int32 {
+			ctx := entropy.WithTap(t.Context(), seededTap{})
+			g, err := Begin(ctx, ledger.New(testBudget())).Spend("test", sampled(q))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, _ := g.PoissonSample(n, nil, nil)
+			return rows
+		}
+		few, many := draw(1000), draw(4000)
+		sixSigma(t, "sample", len(many), 4000, min(q, 1-1e-12))
+		if at, _ := slices.BinarySearch(many, 1000); !slices.Equal(few, many[:at]) {
+			t.Errorf("q = %v: rows below 1000 are %d of 1000 and %d of 4000", q, len(few), at)
+		}
+	}
+	ctx := entropy.WithTap(t.Context(), seededTap{})
+	a, err := Begin(ctx, ledger.New(testBudget())).Reserve("test", banded(0.5, 1, 0.5), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []int32
+	for step := range 2 {
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, _ := g.PoissonSample(1000, nil, nil)
+		sixSigma(t, "sample of a band", len(rows), 1000, 0.25)
+		if of := a.turns.slots.step(step); slices.ContainsFunc(rows, func(row int32) bool {
+			return !slices.Contains(of, row)
+		}) {
+			t.Errorf("step %d samples rows of another step", step)
+		}
+		seen = append(seen, rows...)
+	}
+	if slices.Sort(seen); len(slices.Compact(seen)) != len(seen) {
+		t.Error("a row is in both steps")
 	}
 }
