@@ -32,7 +32,8 @@ func TestLimitsAreReached(t *testing.T) {
 		allows(t, "noise on shares", CheckCountNoise("x", std*0x1p-20, true), ok)
 	}
 	normal := gaussian(1)
-	for std, ok := range map[float64]bool{MinArgmaxMultiplier: true, MinArgmaxMultiplier / 2: false} {
+	for std, ok := range map[float64]bool{MinArgmaxMultiplier: true, MinArgmaxMultiplier / 2: false,
+		0x1p44: true, 0x1p46: false} {
 		_, err := grantOf(t, normal).NoisyArgmax([]int64{1}, std, 1)
 		allows(t, "an argmax", err, ok)
 		l := ledger.New(accountant.Budget{Epsilon: math.MaxFloat64, Delta: 0.9})
@@ -166,7 +167,7 @@ func TestInclusionsInAnyOrder(t *testing.T) {
 		t.Errorf("a negative number of rows: %v", err)
 	}
 	for _, grants := range []int{1, 1 << 20, 1<<20 + 1, 1 << 30} { // cells are numbers of 31 bits
-		for _, q := range []float64{0.001, 1} {
+		for _, q := range []float64{1e-7, 1} {
 			x, err := (&inclusions{probability: q, n: 5, grants: grants}).made()
 			if err != nil || x.block < 1 || x.block*grants > mostGrants ||
 				float64(x.block*grants)*q > blockDraws && x.block > 1 {
@@ -513,6 +514,9 @@ func TestSumsOfUnnamedRecords(t *testing.T) {
 	allows(t, "a merge", both.Merge(named("b")), true)
 	allows(t, "two shards under the name of one", seal(both, Shard{Name: "a"}), false)
 	allows(t, "two shards", seal(both, Shard{}), true)
+	alias := *both
+	allows(t, "a merge with itself", both.Merge(both), false)
+	allows(t, "a merge with a copy", both.Merge(&alias), false)
 	allows(t, "no shard", seal(sums(bare{NewFixedSum(1, 1)}), Shard{}), false)
 	kept := named("a")
 	allows(t, "a merge", kept.Merge(filled()), true)
