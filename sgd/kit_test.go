@@ -30,6 +30,7 @@ func TestSchedules(t *testing.T) {
 		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100}, 50, 0.5},
 		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100}, 100, 0},
 		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100, Final: 0.2}, 100, 0.2},
+		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100, Final: 0.2}, 50, 0.6},
 		{sgd.Schedule{Decay: sgd.Cosine, Steps: 110, Warmup: 10}, 60, 0.5},
 		{sgd.Schedule{Decay: sgd.Cosine, Steps: 100}, 900, 0},
 	} {
