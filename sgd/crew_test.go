@@ -60,6 +60,9 @@ func divisible(t *testing.T) map[string]func(be device.Backend) (models.Network,
 		"MLP": func(be device.Backend) (models.Network, records.Data) {
 			return network(models.MLP{Hidden: []int{20}}.Classifier(be, 36, 3, 1)), dense
 		},
+		"MLP of two pieces": func(be device.Backend) (models.Network, records.Data) {
+			return network(models.MLP{Hidden: []int{220}}.Classifier(be, 36, 3, 1)), dense
+		},
 		"recurrent network": func(be device.Backend) (models.Network, records.Data) {
 			return network(models.Build(be, 36, 1, func(x models.Value) models.Loss {
 				return x.Shape(1, 6, 6).GRU(5).Mean().Dense(3).CrossEntropy()

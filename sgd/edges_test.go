@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/device/devicetest"
 	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -20,8 +21,10 @@ import (
 func silent() *recorder {
 	s := &recorder{seed: 3}
 	s.force = func(r *entropy.Release) {
-		for i := range r.Outputs {
-			copy(r.Outputs[i], r.Inputs[i])
+		for i, out := range r.Outputs {
+			if len(out) == len(r.Inputs[i]) {
+				copy(out, r.Inputs[i])
+			}
 		}
 	}
 	return s
@@ -133,43 +136,50 @@ func TestEveryNumberIsChecked(t *testing.T) {
 	}
 }
 
-// TestRefusedReleasesEndTraining: if a release of a clipping policy is refused, the loop ends with
-// the error, whichever release it is.
+// TestRefusedReleasesEndTraining: if a release of a step is refused, the loop ends with the error,
+// whichever release it is, and wherever the noise is made.
 func TestRefusedReleasesEndTraining(t *testing.T) {
-	refused := errors.New("the data failed")
-	for name, clip := range policies() {
-		cfg := with(clip, 1, 2)
-		most := 2
-		if name == "fixed" || name == "normalize" {
-			most = 1
-		}
-		for at := 1; at <= most; at++ {
-			l := ledger.New(budget(1e6))
-			run := mechanism.Begin(silent().context(t.Context()), l)
-			a, err := run.Reserve("steps", cfg.Event(l.Relation()), cfg.Steps)
-			if err != nil {
-				t.Fatal(err)
+	refused, sums := errors.New("the data failed"), 0
+	apart := devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)
+	for place, be := range map[string]device.Backend{"host": device.CPU(), "device": noisy{apart, &sums}} {
+		for name, clip := range policies() {
+			cfg := with(clip, 1, 2)
+			most := 2
+			if name == "fixed" || name == "normalize" {
+				most = 1
 			}
-			asked := 0
-			a.RefuseWhen(func() error {
-				if asked++; asked >= at {
-					return refused
+			for at := 1; at <= most; at++ {
+				l := ledger.New(budget(1e6))
+				run := mechanism.Begin(silent().context(t.Context()), l)
+				a, err := run.Reserve("steps", cfg.Event(l.Relation()), cfg.Steps)
+				if err != nil {
+					t.Fatal(err)
 				}
-				return nil
-			})
-			trainer, err := sgd.New(cfg, newCentre(3), l, sgd.WithAllowance(a))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var last error
-			steps := 0
-			for _, err := range trainer.Steps(t.Context(), table(t, 9, 3, 1)) {
-				last, steps = err, steps+1
-			}
-			if !errors.Is(last, refused) || steps != 1 {
-				t.Errorf("%s, release %d: %d steps, and the last gives %v", name, at, steps, last)
+				asked := 0
+				a.RefuseWhen(func() error {
+					if asked++; asked >= at {
+						return refused
+					}
+					return nil
+				})
+				trainer, err := sgd.New(cfg, newLinear(t, be), l, sgd.WithBackend(be), sgd.WithAllowance(a))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var last error
+				steps := 0
+				for _, err := range trainer.Steps(t.Context(), hostile(t, 3, 9, -1)) {
+					last, steps = err, steps+1
+				}
+				if !errors.Is(last, refused) || steps != 1 {
+					t.Errorf("%s, %s, release %d: %d steps, and the last gives %v", place, name, at, steps,
+						last)
+				}
 			}
 		}
+	}
+	if sums == 0 {
+		t.Error("no sum gets its noise on the device")
 	}
 }
 
@@ -183,6 +193,92 @@ func (n *restless) ClipGroups() []sgd.Group {
 	now := n.list[0]
 	n.list = n.list[1:]
 	return now
+}
+
+// TestGroupsThatCannotBe: groups that leave a block out, or name one twice or one that does not
+// exist, end the training before anything is released; a list of them is refused by New.
+func TestGroupsThatCannotBe(t *testing.T) {
+	for name, list := range map[string][]sgd.Group{
+		"a block is missing": {{Blocks: []int{0}, ClipNorm: 1}},
+		"a block twice":      {{Blocks: []int{0, 1}, ClipNorm: 1}, {Blocks: []int{1}, ClipNorm: 1}},
+		"no such block":      {{Blocks: []int{0, 1, 2}, ClipNorm: 1}},
+		"below 0":            {{Blocks: []int{0, 1, -1}, ClipNorm: 1}},
+		"an empty one":       {{Blocks: []int{0, 1}, ClipNorm: 1}, {ClipNorm: 1}},
+		"no norm":            {{Blocks: []int{0, 1}}},
+	} {
+		_, err := sgd.New(with(sgd.Groups{List: list}, 1, 2), newBlocky(2, 3), ledger.New(budget(1e6)))
+		if err == nil {
+			t.Errorf("%s: New accepts it", name)
+		}
+		trainer, _ := newTrainer(t, with(sgd.Groups{}, 1, 2),
+			&restless{newBlocky(2, 3), [][]sgd.Group{list, list}}, 1e6)
+		s := silent()
+		for _, err = range trainer.Steps(s.context(t.Context()), table(t, 4, 5, 1)) {
+			if err == nil {
+				t.Errorf("%s: a step is taken", name)
+			}
+		}
+		if len(s.releases) > 0 {
+			t.Errorf("%s: %d releases", name, len(s.releases))
+		}
+	}
+}
+
+// blocksAndParts is a network of blocks and segments that do not end together.
+type blocksAndParts struct{ *blocky }
+
+func (blocksAndParts) Segments() []sgd.Segment {
+	return []sgd.Segment{{Params: 4, NominalBatch: 2}, {Params: 1, NominalBatch: 8},
+		{Params: 4, NominalBatch: 4}}
+}
+
+// TestGroupsOfSegments: each parameter moves by its part of the clipped gradient, divided by the
+// nominal batch of its segment.
+func TestGroupsOfSegments(t *testing.T) {
+	net := blocksAndParts{newBlocky(2, 3, 4)}
+	cfg := with(grouped(1, 2, 4), 1, 1)
+	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 0
+	trainer, _ := newTrainer(t, cfg, net, 1e6)
+	for _, err := range trainer.Steps(silent().context(t.Context()),
+		fromFlat(t, 9, slices.Repeat([]float32{90}, 9))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	two, three := 1/math.Sqrt2, 2/math.Sqrt(3)
+	for i, want := range []float64{two / 2, two / 2, three / 2, three / 2, three / 8, 2. / 4, 2. / 4,
+		2. / 4, 2. / 4} {
+		if got := float64(net.params.Flat.Data[i]); math.Abs(got/want-1) > 0.01 {
+			t.Errorf("parameter %d moves by %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestGuardsEndTraining: if a use cannot be taken, the loop ends with the guard's error.
+func TestGuardsEndTraining(t *testing.T) {
+	l, full := ledger.New(budget(1e6)), errors.New("disk full")
+	cfg := with(nil, 1, 3)
+	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), cfg.Steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Guard(func(spend func() error) error {
+		if a.Remaining() < 3 {
+			return full
+		}
+		return spend()
+	})
+	trainer, err := sgd.New(cfg, newCentre(3), l, sgd.WithAllowance(a))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	for _, err = range trainer.Steps(t.Context(), table(t, 9, 3, 1)) {
+		steps++
+	}
+	if steps != 2 || !errors.Is(err, full) {
+		t.Errorf("%d steps, and the last gives %v", steps, err)
+	}
 }
 
 // TestGroupsOfEachStep: a step clips, and moves, each block by the norm of its own group in this
@@ -259,6 +355,131 @@ func TestReportedNormsOfBlocks(t *testing.T) {
 		if got := math.Hypot(float64(p[0]), float64(p[1])); math.Abs(got-want) > 0.01*want {
 			t.Errorf("reported square %v: the block moves by %v, want %v", says, got, want)
 		}
+	}
+}
+
+// proud reports a norm of its own for each record.
+type proud struct {
+	*centre
+	says float64
+}
+
+func (n proud) Gradients(b device.Batch) models.Gradients {
+	n.centre.Gradients(b)
+	return n
+}
+
+func (n proud) SquaredNorms(dst []float64) {
+	n.centre.SquaredNorms(dst)
+	for i := range dst {
+		dst[i] = n.says
+	}
+}
+
+// TestReportedNorms is TestReportedNormsOfBlocks for a network that is clipped as a whole.
+func TestReportedNorms(t *testing.T) {
+	for says, want := range map[float64]float64{math.NaN(): 0, math.Inf(1): 0, 0: 0.7, 1e-9: 0.7,
+		400 * 400 * 2: 0.175} {
+		cfg := with(nil, 1, 1)
+		cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
+		net := proud{newCentre(2), says}
+		trainer, _ := newTrainer(t, cfg, net, 1e6)
+		for _, err := range trainer.Steps(silent().context(t.Context()),
+			fromFlat(t, 2, []float32{100, 100})) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := net.params.Flat.Data
+		if got := math.Hypot(float64(p[0]), float64(p[1])); math.Abs(got-want) > 0.01*want {
+			t.Errorf("reported square %v: the parameters move by %v, want %v", says, got, want)
+		}
+	}
+}
+
+// finishing is a network that adds a part to each step's sum once.
+type finishing struct {
+	manyTerms
+	started, finished *int
+}
+
+func (n finishing) Gradients(b device.Batch) models.Gradients {
+	n.centre.Gradients(b)
+	return n
+}
+func (n finishing) StartFixedSum() { *n.started++ }
+func (n finishing) FinishFixedSum(dst device.Fixed) {
+	*n.finished++
+	dst.Units[0] += 1000
+}
+
+// TestPartsOfASumOnce: the part that a network adds once is in the sum of each step, unless the
+// step has no record, however many micro-batches it has.
+func TestPartsOfASumOnce(t *testing.T) {
+	for _, q := range []float64{0.1, 1} {
+		cfg := with(nil, q, 20)
+		started, finished := 0, 0
+		net := finishing{manyTerms{newCentre(3), 1}, &started, &finished}
+		trainer, _ := newTrainer(t, cfg, net, 1e6)
+		s := silent()
+		for _, err := range trainer.Steps(s.context(t.Context()), table(t, 12, 3, 1)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		steps := 0
+		for i, sum := range s.sums {
+			if (sum[0] > 0) != (s.samples[i] > 0) {
+				t.Errorf("step %d: the sum is %v of %d records", i, sum, s.samples[i])
+			}
+			if s.samples[i] > 0 {
+				steps++
+			}
+		}
+		if started != steps || finished != steps || steps == 20 != (q == 1) {
+			t.Errorf("a rate of %v: started %d, finished %d of %d steps", q, started, finished, steps)
+		}
+	}
+}
+
+// changing is a network whose gradients of several records have another form than planned.
+type changing struct{ manyTerms }
+
+func (n changing) Gradients(b device.Batch) models.Gradients {
+	n.centre.Gradients(b)
+	if b.Rows > 1 {
+		n.terms = 7
+	}
+	return n.manyTerms
+}
+
+// TestGradientsOfAnotherForm: gradients of another form than the sum was planned by end the
+// training, and nothing is released.
+func TestGradientsOfAnotherForm(t *testing.T) {
+	trainer, _ := newTrainer(t, with(nil, 1, 3), changing{manyTerms{newCentre(3), 1}}, 1e6)
+	s := silent()
+	for _, err := range trainer.Steps(s.context(t.Context()), table(t, 12, 3, 1)) {
+		if err == nil {
+			t.Error("a step is taken")
+		}
+	}
+	if len(s.releases) > 0 {
+		t.Errorf("%d releases", len(s.releases))
+	}
+}
+
+// TestOpenSchedulesEndWithTheRun: a Cosine without Steps ends at the run's last step.
+func TestOpenSchedulesEndWithTheRun(t *testing.T) {
+	var got [2][]float32
+	for i, steps := range []int{0, 6} {
+		cfg := with(nil, 1, 6)
+		cfg.Optimizer = sgd.SGD(0.1).Scheduled(sgd.Schedule{Decay: sgd.Cosine, Steps: steps})
+		got[i] = trained(t, cfg)
+	}
+	cfg := with(nil, 1, 6)
+	cfg.Optimizer = sgd.SGD(0.1)
+	if !slices.Equal(got[0], got[1]) || slices.Equal(got[0], trained(t, cfg)) {
+		t.Errorf("an open schedule gives %v, one of the run's steps %v", got[0], got[1])
 	}
 }
 
