@@ -21,7 +21,7 @@ func everyColumn(t *testing.T) records.Schema {
 		records.Numeric("gap", -1, 1).WithMissing(), records.Flag("old", "no", "yes").WithMissing(),
 		records.Integer("age", 0, 5).WithMissing(), records.Ordinal("size", "s", "m", "l"),
 		records.Integer("wide", 0, 5000).WithMissing(), records.Numeric("amount", 0, 1e6),
-		records.Flag("new", "no", "yes"), records.Label("class", "a", "b", "c"))
+		records.Flag("new", "no", "yes"), records.Categorical("last", "p", "q", "r"), records.Label("class", "a", "b", "c"))
 }
 
 // TestCodesAreWhatIsWritten: every code of every column is read from the row that it is written to,
@@ -103,6 +103,142 @@ func TestCodesOfAnyRow(t *testing.T) {
 					t.Fatalf("column %d: part %d of %v, want 0 to %d", j, got, values, p.parts)
 				}
 			}
+		}
+	}
+}
+
+// TestPartsAreCounted: a number of a divided cell counts once, with its weight, in the part that it
+// was drawn from, and other numbers do not count.
+func TestPartsAreCounted(t *testing.T) {
+	s, rng := must(t, records.Integer("wide", 0, 5000).WithMissing(), records.Flag("f", "no", "yes"),
+		records.Integer("other", 0, 900)), rand.New(rand.NewPCG(9, 10))
+	list := AttributesIn(s, 8)
+	d := Division{{2, 5}, nil, {3}}
+	survey := PartSurvey{list, d, accountant.AddOrRemoveOne}
+	first := 0
+	for j, codes := range d {
+		for code := range list[j].Codes {
+			n := list[j].partsOf(code).n
+			for part := range max(n, 1) {
+				var parts *Parts
+				if n > 1 {
+					weights := make([]float64, n)
+					weights[part] = 1
+					parts = newParts(list[j].partsOf(code), weights)
+				}
+				var z records.Nonzeros
+				z.Reset()
+				for k, a := range list {
+					if k == j {
+						a.Write(&z, code, nil, parts, rng)
+					} else {
+						a.Write(&z, 0, nil, nil, rng)
+					}
+				}
+				z.End()
+				row, err := records.DecodeNonzeros(s, &z)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := survey.Counter()
+				if err := c.Add(t.Context(), row); err != nil {
+					t.Fatal(err)
+				}
+				want := make([]int64, survey.size())
+				if slices.Contains(codes, code) {
+					want[first+part] = int64(1 / c.Sums()[0].Grid())
+				}
+				if got := c.Sums()[0].Exact(); !slices.Equal(got, want) {
+					t.Fatalf("column %d, cell %d, part %d: counts %v, want %v", j, code, part, got, want)
+				}
+			}
+			if slices.Contains(codes, code) {
+				first += n
+			}
+		}
+	}
+	if first != survey.size() {
+		t.Errorf("%d parts, want %d", first, survey.size())
+	}
+}
+
+// TestNoiseThatCannotBeDrawn: noise is refused exactly if it does not fit the grid of one of the
+// releases, whichever cells will be divided.
+func TestNoiseThatCannotBeDrawn(t *testing.T) {
+	s := must(t, records.Integer("n", 0, 300), records.Integer("m", 0, 400), records.Flag("f", "no",
+		"yes"), records.Label("y", "a", "b"))
+	list := AttributesOf(s)
+	const most = 1 << 43
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		survey := Survey{list, r}
+		others, class := survey.Std(1)
+		grid, classGrid := survey.Grids()
+		parts := PartSurvey{list, nil, r}
+		least, largest := 0.0, math.Inf(1)
+		for n := 1; n <= len(list); n++ {
+			one := PartSurvey{list, slices.Repeat(Division{{1}}, n), r}
+			step := TableGrid(one.Std(1)) / one.Std(1)
+			least, largest = max(least, step), min(largest, most*step)
+		}
+		for name, c := range map[string]struct {
+			drawable     func(float64) bool
+			least, large float64
+		}{"columns": {survey.Drawable, max(grid/others, classGrid/class),
+			most * min(grid/others, classGrid/class)}, "parts": {parts.Drawable, least, largest}} {
+			const off = 1e-9
+			for noise, ok := range map[float64]bool{c.least * (1 + off): true, c.least * (1 - off): false,
+				c.large * (1 - off): true, c.large * (1 + off): false, 1: true, math.NaN(): false} {
+				if c.drawable(noise) != ok {
+					t.Errorf("%v, %s: noise of %v can be drawn: %v", r, name, noise, !ok)
+				}
+			}
+		}
+	}
+}
+
+// TestGroupsThatAreRead: groups are read from what encodes them, and from nothing shorter or
+// longer, and no group is beyond the column's codes.
+func TestGroupsThatAreRead(t *testing.T) {
+	list := AttributesIn(everyColumn(t), 8)
+	var groups []Grouping
+	for _, a := range list {
+		part := slices.Repeat([]float64{1 / float64(a.Codes)}, a.Codes)
+		g := a.Grouped(part, 0.01, 4)
+		a.Coarsen(&g, 2)
+		groups = append(groups, g)
+	}
+	state := GroupState(groups)
+	got, ok := ReadGroups(list, state)
+	for j := range list {
+		if !ok || !slices.Equal(got[j].Group, groups[j].Group) || got[j].Size != groups[j].Size {
+			t.Fatalf("column %d: read %+v, want %+v", j, got[j], groups[j])
+		}
+	}
+	passed := PassState(groups)
+	if again, ok := ReadPassState(list, passed, 2); !ok || !slices.EqualFunc(again, groups,
+		func(a, b Grouping) bool {
+			return slices.Equal(a.Coarse, b.Coarse) && a.CoarseSize == b.CoarseSize
+		}) {
+		t.Error("coarse groups are read otherwise")
+	}
+	for n := range len(state) {
+		if _, ok := ReadGroups(list, state[:n]); ok {
+			t.Fatalf("%d of %d bytes are read", n, len(state))
+		}
+	}
+	for n := range len(passed) {
+		if _, ok := ReadPassState(list, passed[:n], 2); ok {
+			t.Fatalf("%d of %d bytes are read", n, len(passed))
+		}
+	}
+	if _, ok := ReadGroups(list, append(slices.Clone(state), 0, 0)); ok {
+		t.Error("two bytes too many are read")
+	}
+	for i := 0; i < len(state); i += 2 {
+		forged := slices.Clone(state)
+		forged[i+1] = 0xff
+		if _, ok := ReadGroups(list, forged); ok {
+			t.Fatalf("a group beyond all codes is read at byte %d", i)
 		}
 	}
 }
