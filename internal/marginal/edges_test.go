@@ -243,6 +243,63 @@ func TestGroupsThatAreRead(t *testing.T) {
 	}
 }
 
+// TestDivisionsHaveAPass: the cells that released counts divide are a division that a pass takes,
+// however many cells have many records: the most frequent ones that have room.
+func TestDivisionsHaveAPass(t *testing.T) {
+	var columns []records.Column
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"} {
+		columns = append(columns, records.Integer(name, 0, 400_000))
+	}
+	list := AttributesOf(must(t, columns...))
+	var known Surveyed
+	for j, a := range list {
+		counts := slices.Repeat([]float64{1000}, a.Codes)
+		for code := range counts {
+			counts[code] += float64((code*37+j*11)%500) + 10*float64(j)
+		}
+		known.Counts = append(known.Counts, counts)
+	}
+	d := known.Divide(list, 100)
+	if !d.Valid(list) {
+		t.Fatal("no pass takes the division")
+	}
+	parts, least := 0, math.Inf(1)
+	for j, codes := range d {
+		for _, code := range codes {
+			parts, least = parts+list[j].partsOf(code).n, min(least, known.Counts[j][code])
+		}
+	}
+	n := list[0].partsOf(5).n
+	if parts+n <= MostParts {
+		t.Errorf("%d parts, although there is room for %d", parts, MostParts)
+	}
+	for j, a := range list {
+		for code := 1; code < a.Codes-1; code++ {
+			if list[j].partsOf(code).n <= n && known.Counts[j][code] > least &&
+				!slices.Contains(d[j], code) {
+				t.Fatalf("cell %d of column %d is not divided, although a smaller one is", code, j)
+			}
+		}
+	}
+	if few := known.Divide(list, 1e9); few.Columns() > 0 {
+		t.Errorf("cells of fewer records than wanted are divided: %v", few)
+	}
+}
+
+// TestInterruptedCounts: counts of some of the records are not taken for those of all.
+func TestInterruptedCounts(t *testing.T) {
+	s := must(t, records.Flag("f", "no", "yes"))
+	data, err := records.FromValues(s, []any{"no"}, []any{"yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (Survey{AttributesOf(s), accountant.AddOrRemoveOne}).Counter().Add(ctx, data); err == nil {
+		t.Error("a cancelled count has no error")
+	}
+}
+
 // TestCellsOfManyColumns: a row is in the cell of its codes, with its weight, in tables of one to
 // five columns, whichever columns they have.
 func TestCellsOfManyColumns(t *testing.T) {
@@ -316,7 +373,7 @@ func TestSurveysWithoutNoiseAreExact(t *testing.T) {
 		var got Surveyed
 		p, err := synth.NewPassProgram("counting", s, budget, []synth.Stage{{Purpose: "use",
 			Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}},
-			counting{s, survey.Counter, func(ctx context.Context, run *synth.Run) (err error) {
+			counting{s, nil, survey.Counter, func(ctx context.Context, run *synth.Run) (err error) {
 				got, err = survey.Release(ctx, run, "use", z)
 				return err
 			}})

@@ -1,6 +1,7 @@
 package marginal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 // counting is a system of one release, which a function of the test makes.
 type counting struct {
 	schema  records.Schema
+	state   []byte // of the pass
 	counter func() *Histogram
 	release func(context.Context, *synth.Run) error
 }
@@ -32,6 +34,9 @@ func (w counting) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 }
 
 func (w counting) Partial(p synth.Pass, _ device.Backend) (*mechanism.Partial, error) {
+	if p.Purpose != "use" || !bytes.Equal(p.State, w.state) {
+		return nil, errors.New("a pass of another purpose or state")
+	}
 	id, err := mechanism.NewPassID("counting", p)
 	return mechanism.NewPartial(id, w.schema, w.counter(), false), err
 }
@@ -81,21 +86,24 @@ func TestReleasesStateTheirEffect(t *testing.T) {
 			w   counting
 			std []float64
 		}{
-			"survey": {counting{s, survey.Counter, func(ctx context.Context, run *synth.Run) error {
+			"survey": {counting{s, nil, survey.Counter, func(ctx context.Context,
+				run *synth.Run) error {
 				got, err := survey.Release(ctx, run, "use", z)
 				if err == nil && (len(got.Counts) != len(a) || !(got.Total >= 1)) {
 					t.Errorf("surveyed %+v", got)
 				}
 				return err
 			}}, []float64{others, class}},
-			"parts": {counting{s, parts.Counter, func(ctx context.Context, run *synth.Run) error {
+			"parts": {counting{s, parts.Division.State(), parts.Counter, func(ctx context.Context,
+				run *synth.Run) error {
 				weights, err := parts.Release(ctx, run, "use", z, known)
 				if err == nil && len(weights) != parts.size() {
 					t.Errorf("%d weights, want %d", len(weights), parts.size())
 				}
 				return err
 			}}, []float64{parts.Std(z)}},
-			"halves": {counting{s, halves.Counter, func(ctx context.Context, run *synth.Run) error {
+			"halves": {counting{s, nil, halves.Counter, func(ctx context.Context,
+				run *synth.Run) error {
 				got, err := halves.Release(ctx, run, "use", z)
 				if err == nil && (len(got) != 1 || len(got[0]) != a[0].Codes) {
 					t.Errorf("fractions of halves: %v", got)
