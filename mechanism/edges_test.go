@@ -71,7 +71,8 @@ func TestLimitsAreReached(t *testing.T) {
 		_, err := trialsOf(t, e).Trials(c.choices, c.limit)
 		allows(t, "trials", err, c.ok)
 	}
-	for x, ok := range map[float64]bool{0x1p-60: true, 0x1p-61: false, 0x1p100: true, 0x1.1p100: false} {
+	for x, ok := range map[float64]bool{0x1p-60: true, 0x1p-61: false, 0x1p100: true,
+		0x1.1p100: false} {
 		if IsClipNorm(x) != ok {
 			t.Errorf("a clip norm of %v: %v", x, !ok)
 		}
@@ -200,7 +201,8 @@ func TestStepsWithOtherRows(t *testing.T) {
 // before its first step.
 func TestAllowancesOnALedger(t *testing.T) {
 	l := ledger.New(testBudget())
-	for name, e := range map[string]accountant.Event{"a sum": sampled(0.5), "a band": banded(.5, 1, .5),
+	for name, e := range map[string]accountant.Event{"a sum": sampled(0.5), "a band": banded(.5, 1,
+		.5),
 		"an allocation": accountant.RandomAllocation{Steps: 3, NoiseMultiplier: 1}} {
 		a, err := Begin(t.Context(), l).Reserve(name, e, 2)
 		if err != nil {

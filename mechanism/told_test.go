@@ -224,7 +224,7 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 		rate   float64
 	}{
 		"Poisson": {testBudget(), sampled(0.25), 0.25},
-		"sum": {replace, accountant.SampledSum{Probability: 0.25, NoiseMultiplier: 2}, 0.25},
+		"sum":     {replace, accountant.SampledSum{Probability: 0.25, NoiseMultiplier: 2}, 0.25},
 		"subset": {replace, accountant.SampledWithoutReplacement{Sample: 10, Population: 40, Event: sum},
 			0.25},
 		"allocation": {testBudget(), accountant.RandomAllocation{Steps: 4, Times: 2,

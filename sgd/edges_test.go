@@ -141,7 +141,8 @@ func TestEveryNumberIsChecked(t *testing.T) {
 func TestRefusedReleasesEndTraining(t *testing.T) {
 	refused, sums := errors.New("the data failed"), 0
 	apart := devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)
-	for place, be := range map[string]device.Backend{"host": device.CPU(), "device": noisy{apart, &sums}} {
+	for place, be := range map[string]device.Backend{"host": device.CPU(), "device": noisy{apart,
+		&sums}} {
 		for name, clip := range policies() {
 			cfg := with(clip, 1, 2)
 			most := 2
@@ -336,7 +337,8 @@ func (n boastful) BlockSquaredNorms(dst [][]float64) {
 	dst[0][0] = n.says
 }
 
-// TestReportedNormsOfBlocks: of a block's reported and its measured norm, the larger one counts, and
+// TestReportedNormsOfBlocks: of a block's reported and its measured norm, the larger one counts,
+// and
 // a record whose norm is not finite is left out.
 func TestReportedNormsOfBlocks(t *testing.T) {
 	for says, want := range map[float64]float64{math.NaN(): 0, math.Inf(1): 0, 0: 0.5, 1e-9: 0.5,
@@ -487,7 +489,8 @@ func TestOpenSchedulesEndWithTheRun(t *testing.T) {
 func TestDescentIsTheTrainersRule(t *testing.T) {
 	grads := [][]float32{{1, -2, 0.5}, {0.25, 1, -1}, {-3, 0.5, 2}}
 	const scale, lr = 0.5, 0.1
-	for name, o := range map[string]sgd.Optimizer{"sgd": sgd.SGD(lr), "momentum": sgd.Momentum(lr, 0.75),
+	for name, o := range map[string]sgd.Optimizer{"sgd": sgd.SGD(lr), "momentum": sgd.Momentum(lr,
+		0.75),
 		"adam": sgd.AdamWith(lr, 0.75, 0.5, 0.25), "own": sgd.Own(lr, plain{})} {
 		o = o.Scheduled(sgd.Schedule{Warmup: 2})
 		d, got := o.Descent(3), make([]float32, 3)
@@ -526,7 +529,10 @@ func (n manyTerms) Gradients(b device.Batch) models.Gradients {
 	n.centre.Gradients(b)
 	return n
 }
-func (n manyTerms) FixedForm() models.FixedForm { return models.FixedForm{Terms: n.terms, Reach: 1} }
+func (n manyTerms) FixedForm() models.FixedForm {
+	return models.FixedForm{Terms: n.terms,
+		Reach: 1}
+}
 
 func (n manyTerms) AddFixedSum(device.Fixed, []float32) {}
 
@@ -577,7 +583,8 @@ func TestStatesOfQuantiles(t *testing.T) {
 	}
 }
 
-// TestEffectsOfEveryRelease: the effects of a step's releases are those that its event covers, under
+// TestEffectsOfEveryRelease: the effects of a step's releases are those that its event covers,
+// under
 // both relations.
 func TestEffectsOfEveryRelease(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {

@@ -21,7 +21,8 @@ func everyColumn(t *testing.T) records.Schema {
 		records.Numeric("gap", -1, 1).WithMissing(), records.Flag("old", "no", "yes").WithMissing(),
 		records.Integer("age", 0, 5).WithMissing(), records.Ordinal("size", "s", "m", "l"),
 		records.Integer("wide", 0, 5000).WithMissing(), records.Numeric("amount", 0, 1e6),
-		records.Flag("new", "no", "yes"), records.Categorical("last", "p", "q", "r"), records.Label("class", "a", "b", "c"))
+		records.Flag("new", "no", "yes"), records.Categorical("last", "p", "q", "r"),
+		records.Label("class", "a", "b", "c"))
 }
 
 // TestCodesAreWhatIsWritten: every code of every column is read from the row that it is written to,
@@ -247,7 +248,8 @@ func TestGroupsThatAreRead(t *testing.T) {
 // however many cells have many records: the most frequent ones that have room.
 func TestDivisionsHaveAPass(t *testing.T) {
 	var columns []records.Column
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"} {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
+		"n"} {
 		columns = append(columns, records.Integer(name, 0, 400_000))
 	}
 	list := AttributesOf(must(t, columns...))
@@ -295,7 +297,8 @@ func TestInterruptedCounts(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := (Survey{AttributesOf(s), accountant.AddOrRemoveOne}).Counter().Add(ctx, data); err == nil {
+	if err := (Survey{AttributesOf(s), accountant.AddOrRemoveOne}).Counter().Add(ctx,
+		data); err == nil {
 		t.Error("a cancelled count has no error")
 	}
 }
@@ -354,7 +357,8 @@ func (*quiet) Release(r *entropy.Release) error {
 // and the noise that is stated for each. The total is 1 at least.
 func TestSurveysWithoutNoiseAreExact(t *testing.T) {
 	const z = 3.0
-	s := must(t, records.Integer("n", 0, 3), records.Flag("f", "no", "yes"), records.Label("y", "a", "b",
+	s := must(t, records.Integer("n", 0, 3), records.Flag("f", "no", "yes"), records.Label("y", "a",
+		"b",
 		"c"))
 	rows := [][]any{{0, "no", "a"}, {3, "yes", "c"}, {3, "yes", "c"}, {1, "yes", "b"}, {3, "no", "c"}}
 	data, err := records.FromValues(s, rows...)
