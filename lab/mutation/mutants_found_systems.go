@@ -74,7 +74,7 @@ func foundSystemMutants() []mutant {
 			"a record whose gradient is not finite stays in the sum"),
 		in("sgd", "the last release may fail", "RefusedReleases",
 			"	t.changed()\n	return t.clip.finish(grant)",
-				"	t.changed()\n	_ = t.clip.finish(grant)\n	return nil",
+			"	t.changed()\n	_ = t.clip.finish(grant)\n	return nil",
 			"a run goes on after a release was refused"),
 		in("sgd", "sums of another form", "AnotherForm",
 			"if !ok || fixed.FixedForm() != t.exact.form {", "if !ok {",
