@@ -2,6 +2,7 @@ package kmeans_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -37,7 +38,9 @@ func TestEverySettingIsChecked(t *testing.T) {
 	clip := func(x float64) func(*kmeans.Config) { return func(c *kmeans.Config) { c.ClipNorm = x } }
 	memory := func(x float64) func(*kmeans.Config) { return func(c *kmeans.Config) { c.Memory = x } }
 	share := func(x float64) func(*kmeans.Config) { return func(c *kmeans.Config) { c.Share = x } }
-	counts := func(x float64) func(*kmeans.Config) { return func(c *kmeans.Config) { c.CountShare = x } }
+	counts := func(x float64) func(*kmeans.Config) {
+		return func(c *kmeans.Config) { c.CountShare = x }
+	}
 	for ok, list := range map[bool][]func(*kmeans.Config){
 		true: {k(1, 0, 0, 1), k(1<<20, 0, 0, 1), k(2, 2, 0, 1), k(2, 1024, 0, 1), k(1025, 1025, 0, 1),
 			k(2, 3, 1, 2), k(2, 0, 0, 1<<20), norm(0, 1, 2, 1), norm(0, 0x1p100, 1<<20, 1),
@@ -295,6 +298,74 @@ func TestDevicesGiveTheSameModel(t *testing.T) {
 			return math.Hypot(x[0]-c[0], x[1]-c[1]) < 1
 		}) {
 			t.Errorf("no public centre is near %v: %v", c, first)
+		}
+	}
+}
+
+// TestHistoriesAreChecked: a fit goes on from a history only if it can be one of its own.
+func TestHistoriesAreChecked(t *testing.T) {
+	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 10, 0.7, corners...))
+	one := func() kmeans.Iteration {
+		return kmeans.Iteration{Sums: []float64{1, 2, 3, 4}, Counts: []float64{5, 6}}
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for what, c := range map[string]struct {
+		norm   bool
+		change func(h *kmeans.History)
+		ok     bool
+	}{
+		"as it is":        {true, func(*kmeans.History) {}, true},
+		"without a norm":  {false, func(h *kmeans.History) { h.ClipNorm = 0 }, true},
+		"a norm too many": {false, func(*kmeans.History) {}, false},
+		"a norm too few":  {true, func(h *kmeans.History) { h.ClipNorm = 0 }, false},
+		"a larger norm":   {true, func(h *kmeans.History) { h.ClipNorm = 11 }, false},
+		"a negative norm": {true, func(h *kmeans.History) { h.ClipNorm = -1 }, false},
+		"NaN norm":        {true, func(h *kmeans.History) { h.ClipNorm = nan }, false},
+		"a sum is NaN":    {true, func(h *kmeans.History) { h.Iterations[0].Sums[3] = nan }, false},
+		"infinite counts": {true, func(h *kmeans.History) { h.Iterations[0].Counts[1] = inf }, false},
+		"a sum too few": {true, func(h *kmeans.History) { h.Iterations[0].Sums = []float64{1} },
+			false},
+		"counts too many": {true, func(h *kmeans.History) {
+			h.Iterations[0].Counts = make([]float64, 3)
+		}, false},
+		"more than drawn": {true, func(h *kmeans.History) {
+			h.Iterations = append(h.Iterations, one())
+		}, false},
+		"fewer than drawn": {true, func(h *kmeans.History) { h.Iterations = nil }, true},
+	} {
+		cfg := kmeans.Config{K: 2, Iterations: 3, NoiseMultiplier: 2, ClipNorm: 3}
+		if c.norm {
+			cfg.ClipNorm, cfg.Norm = 0, &kmeans.DPNorm{Max: 10, Bins: 4, NoiseMultiplier: 2}
+		}
+		l := ledgerOf(accountant.AddOrRemoveOne)
+		all, err := mechanism.ReserveAll(t.Context(), l, ledger.Transaction{Lines: cfg.Lines()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var norm *mechanism.Allowance
+		if c.norm {
+			norm = all[0]
+			_, _ = norm.Next()
+		}
+		if _, err := all[len(all)-1].Next(); err != nil {
+			t.Fatal(err)
+		}
+		h := &kmeans.History{ClipNorm: 2, Iterations: []kmeans.Iteration{one()}}
+		c.change(h)
+		_, err = kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l, kmeans.WithHistory(h),
+			kmeans.WithAllowances(norm, all[len(all)-1]))
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, text := range []string{`"large"`, `""`, `7`} {
+		var small kmeans.Small
+		var shrink kmeans.Shrink
+		var method kmeans.Method
+		for _, name := range []any{&small, &shrink, &method} {
+			if json.Unmarshal([]byte(text), name) == nil {
+				t.Errorf("%s is a %T", text, name)
+			}
 		}
 	}
 }
