@@ -21,7 +21,8 @@ import (
 func TestEverySettingIsChecked(t *testing.T) {
 	s, _ := smallTable(t)
 	plain := targetSchema(t)
-	nan, inf := math.NaN(), math.Inf(1)
+	nan, inf, beyond := math.NaN(), math.Inf(1), defaults.Largest
+	beyond++ // negative where an int has 32 bits
 	flags := func(n int) records.Schema {
 		var columns []records.Column
 		for i := range n {
@@ -71,7 +72,7 @@ func TestEverySettingIsChecked(t *testing.T) {
 			coarse(16), after(plain, 1), after(plain, 5), schema(flags(1024))},
 		false: {bins(-1), bins(1), bins(marginal.MostValues + 1), fine(-1), fine(7),
 			fine(marginal.MostCells + 1), cells(-1), cells(1<<20 + 1), nominal(-1),
-			nominal(defaults.Largest + 1), column(-1), column(0.009), column(0.81), column(nan),
+			nominal(beyond), column(-1), column(0.009), column(0.81), column(nan),
 			within(0.0009), within(0.051), within(nan), class(0.91), class(nan), rounds(-1),
 			rounds(1<<12 + 1), order(-1), order(1), order(4), coarse(-1), coarse(17), after(plain, -1),
 			after(plain, 6), after(s, 1), schema(records.Sets(4, 2)), schema(records.Interval(3, 0, 1)),
