@@ -70,7 +70,9 @@ func TestEverySettingIsChecked(t *testing.T) {
 			func(c *Config) { c.Schema = records.Schema{} }, func(c *Config) { c.Budget.Delta = 2 },
 			func(c *Config) { c.Features = rff.RBF{Dim: -1, Bandwidth: 1} },
 			train(func(c *sgd.Config) { c.Bands = 2 }),
-			train(func(c *sgd.Config) { c.RandomAllocation = true }),
+			train(func(c *sgd.Config) { c.RandomAllocation, c.Steps = true, 4 }),
+			train(func(c *sgd.Config) { c.Shuffled, c.Steps = true, 4 }),
+			func(c *Config) { c.Marginals, c.Cluster.Share = nil, 1 },
 			train(func(c *sgd.Config) { c.NoiseMultiplier = -1 }),
 			train(func(c *sgd.Config) { c.Steps = 0 })},
 	} {

@@ -1,6 +1,7 @@
 package merf
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -25,6 +26,7 @@ func smallConfig() Config {
 type declared struct {
 	rff.EmbeddingKernel
 	norm, change float64
+	in, dim      int // 0 for those of the kernel
 }
 
 func (d declared) Embedding(l rff.Layout, seed uint64) (rff.Embedding, error) {
@@ -39,6 +41,8 @@ type declaredFeatures struct {
 
 func (d declaredFeatures) NormBound() float64   { return d.of.norm }
 func (d declaredFeatures) ChangeBound() float64 { return d.of.change }
+func (d declaredFeatures) In() int              { return cmp.Or(d.of.in, d.Embedding.In()) }
+func (d declaredFeatures) Dim() int             { return cmp.Or(d.of.dim, d.Embedding.Dim()) }
 
 // TestEverySettingIsChecked: each setting may be at its limits, and not beyond them.
 func TestEverySettingIsChecked(t *testing.T) {
@@ -72,14 +76,17 @@ func TestEverySettingIsChecked(t *testing.T) {
 		})
 	}
 	bound := func(norm, change float64) func(*Config) {
-		return func(c *Config) { c.Kernel = declared{c.Kernel, norm, change} }
+		return func(c *Config) { c.Kernel = declared{c.Kernel, norm, change, 0, 0} }
+	}
+	shape := func(in, dim int) func(*Config) {
+		return func(c *Config) { c.Kernel = declared{c.Kernel, 1, 2, in, dim} }
 	}
 	plain, labelled := records.Binary(3), records.Binary(3).WithLabels("a", "b")
 	for ok, list := range map[bool][]func(*Config){
 		true: {func(*Config) {}, share(0), share(0.99), noise(0), noise(1 << 24), batches(0.5, 1),
 			batches(1e-9, 1000), replace(1, plain), replace(0, labelled), replace(5, labelled), lr(1e-9),
 			decay(1), decay(0.01), average(0.99), floor(1e-9), size(1, 1, 1, 0), size(9, 64, 1<<20, 3),
-			bound(1, 2), bound(0x1p-40, 0x1p-40), bound(0x1p40, 0x1p41)},
+			bound(1, 2), bound(0x1p-40, 0x1p-40), bound(0x1p40, 0x1p41), shape(0, maxSums/2)},
 		false: {share(-.1), share(1), share(nan), noise(-1), noise(1<<24 + 1), noise(nan), noise(inf),
 			batches(0, 1), batches(1, 1), batches(nan, 1), batches(-.1, 1), batches(.5, 0), batches(.5, -1),
 			replace(0, plain), replace(-1, labelled), lr(-1), lr(inf), lr(nan), decay(-1), decay(1.1),
@@ -90,7 +97,8 @@ func TestEverySettingIsChecked(t *testing.T) {
 			func(c *Config) { c.Features = -1 }, func(c *Config) { c.Features = 4 },
 			func(c *Config) { c.Schema = records.Schema{} }, func(c *Config) { c.Budget.Epsilon = -1 },
 			bound(0, 0), bound(0x1p-41, 0x1p-41), bound(0x1p41, 0x1p41), bound(1, 0), bound(1, 2.1),
-			bound(1, nan), bound(nan, 1), bound(inf, 1)},
+			bound(1, nan), bound(nan, 1), bound(inf, 1), shape(4, 0), shape(0, -1),
+			shape(0, maxSums/2+1)},
 	} {
 		for i, change := range list {
 			c := smallConfig()
