@@ -83,7 +83,7 @@ func foundSystemMutants() []mutant {
 			"if total+n > MostParts {", "if total+n < 0 {",
 			"a fit fails after its budget is spent"),
 		in("internal/marginal", "noise of one column", "NoiseThatCannot",
-			"		s.Division = slices.Repeat(Division{{1}}, columns+1)\n", "",
+			"slices.Repeat(Division{{1}}, columns+1)", "slices.Repeat(Division{{1}}, min(columns+1, 1))",
 			"a plan is accepted whose noise cannot be drawn after it is paid for"),
 		in("tables", "more measurements than rounds", "ForgedFits",
 			"if len(numbers) < 2 || len(f.values) >= f.rounds+len(f.domain) {", "if len(numbers) < 2 {",
