@@ -9,6 +9,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -151,6 +152,96 @@ func TestRoutesAreOfAllRecords(t *testing.T) {
 	one.config.Cluster = kmeans.Config{K: 1}
 	if err := one.route(t.Context()); err != nil || one.assigned != nil {
 		t.Errorf("rows of a single cluster are assigned: %v, %v", one.assigned != nil, err)
+	}
+}
+
+// formed is a network whose sums in fixed point have a given form.
+type formed struct {
+	models.Density
+	form models.FixedForm
+}
+
+func (f formed) Gradients(b device.Batch) models.Gradients {
+	return formedGradients{f.Density.Gradients(b), f.form}
+}
+
+type formedGradients struct {
+	models.Gradients
+	form models.FixedForm
+}
+
+func (g formedGradients) FixedForm() models.FixedForm             { return g.form }
+func (g formedGradients) AddFixedSum(_ device.Fixed, _ []float32) {}
+
+// TestFormsOfMixtures: the form of a mixture bounds those of all its networks, and there is none if
+// one of them has none.
+func TestFormsOfMixtures(t *testing.T) {
+	form := func(terms, reach int) models.FixedForm {
+		return models.FixedForm{Terms: terms,
+			Reach: reach}
+	}
+	for _, c := range []struct {
+		forms []models.FixedForm
+		want  models.FixedForm
+	}{{[]models.FixedForm{form(1, 2), form(3, 1), form(2, 5)}, form(3, 5)},
+		{[]models.FixedForm{form(7, 1), form(1, 1), form(1, 1)}, form(7, 1)},
+		{[]models.FixedForm{form(1, 1), form(1, 1), {}}, models.FixedForm{}}} {
+		m, b, _ := testMixture(t, models.VAE{Hidden: []int{3}, Latent: 1}, 4)
+		for i, f := range c.forms {
+			m.parts[i] = formed{m.parts[i], f}
+		}
+		if got := m.Gradients(b).(models.FixedGradients).FixedForm(); got != c.want {
+			t.Errorf("networks of the forms %v together have %v, want %v", c.forms, got, c.want)
+		}
+	}
+}
+
+// TestMarginalsOfAllRecords: each record counts once, each of its ones with the factor of its norm,
+// and counts of some of the records are none of all.
+func TestMarginalsOfAllRecords(t *testing.T) {
+	c := smallConfig()
+	c.Marginals = &Marginals{NoiseMultiplier: 1, ClipNorm: 1.5}
+	data, err := records.FromFlat(c.Schema, []float32{1, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0,
+		0, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMarginalSums(c)
+	m.allocate()
+	if err := m.add(t.Context(), data, []int32{1, 0, 1}); err != nil {
+		t.Fatal(err)
+	}
+	exact := func(s *mechanism.FixedSum) (out []float64) {
+		for _, v := range s.Exact() {
+			out = append(out, float64(v)*s.Grid())
+		}
+		return out
+	}
+	part := 1.5 / math.Sqrt(3)
+	for i, want := range []float64{part, part, part, 0, 0, 0, 1, 0, 0, 0, 0, 1} {
+		if got := exact(m.sums)[i]; math.Abs(got-want) > 1e-5 || got > want {
+			t.Errorf("coordinate %d has the sum %v, want %v", i, got, want)
+		}
+	}
+	sizes := make([]float64, 2*len(m.bins))
+	sizes[m.bins.of(3)], sizes[len(m.bins)+m.bins.of(2)], sizes[len(m.bins)] = 1, 1, 1
+	if !slices.Equal(exact(m.counts), []float64{1, 2}) || !slices.Equal(exact(m.sizes), sizes) {
+		t.Errorf("counts %v and sizes %v, want %v", exact(m.counts), exact(m.sizes), sizes)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if m.add(ctx, data, nil) == nil {
+		t.Error("an interrupted count has no error")
+	}
+	for shift, ok := range map[float64]bool{tiltReach: true, -tiltReach: true, tiltReach * 1.01: false,
+		-tiltReach * 1.01: false} {
+		_, err := fileHeader{Networks: 2, Tilts: []tilt{{0}, {0, shift}}}.tilts()
+		if (err == nil) != ok {
+			t.Errorf("a shift of %v: %v", shift, err)
+		}
+	}
+	if _, err := (fileHeader{Networks: 2, Tilts: []tilt{{0}}}).tilts(); err == nil {
+		t.Error("shifts of one of two networks are accepted")
 	}
 }
 
