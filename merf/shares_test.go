@@ -12,11 +12,12 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestPersonsAreMeansOfTheirRows: the sums of a person are the mean of the sums of the person's rows
-// as records, weighted by their shares, and its counts add up to 1, for features that are listed
-// and for others, on the host and on a device.
+// TestPersonsAreMeansOfTheirRows: the sums of a person are the mean of the sums of the person's
+// rows as records, weighted by their shares, and its counts add up to 1, for features that are
+// listed and for others, on the host and on a device.
 func TestPersonsAreMeansOfTheirRows(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b", "d"),
+	table, err := records.NewSchema(records.Numeric("x", 0, 1),
+		records.Categorical("c", "a", "b", "d"),
 		records.Label("y", "p", "q"))
 	if err != nil {
 		t.Fatal(err)

@@ -213,7 +213,6 @@ func TestForgedFiles(t *testing.T) {
 	}
 }
 
-
 // TestInterruptedCounts: counts of some of the records are not taken for those of all.
 func TestInterruptedCounts(t *testing.T) {
 	data, err := records.FromItems(records.Sets(6, 3), slices.Repeat([][]uint32{{1, 4}}, 9000))
