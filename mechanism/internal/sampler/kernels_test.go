@@ -220,6 +220,29 @@ func TestWedgesByChord(t *testing.T) {
 	}
 }
 
+// TestChordDecidesNothingAtItsCorners: near the ends of a layer the curve touches its chord, so a
+// height just below the chord lies under the curve, and the chord must not say otherwise.
+func TestChordDecidesNothingAtItsCorners(t *testing.T) {
+	for layer := uint64(chordFrom); layer < layers; layer++ {
+		inner := layerInner[layer]
+		for _, position := range []uint64{inner + 1<<20, 1<<positionBits - 1<<20} {
+			p, in := float64(position)*0x1p-54, float64(inner)*0x1p-54
+			chord := (1 - p) * (1 + p) / ((1 - in) * (1 + in)) // at the position, as a part of the layer
+			for _, off := range []float64{-1.0 / 128, -0x1p-21, -0x1p-30, 0, 0x1p-30, 0x1p-21} {
+				at := chord + off
+				if at < 0 || at >= 1 {
+					continue
+				}
+				under, ok := underByChord(layer, position, uint64(at*0x1p64))
+				if ok {
+					t.Fatalf("layer %d, position %d, %g beside the chord: under %v, want undecided", layer,
+						position, off, under)
+				}
+			}
+		}
+	}
+}
+
 // TestAddUnitsSameBits: every implementation of AddUnits gives the same bits as the portable one.
 func TestAddUnitsSameBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))

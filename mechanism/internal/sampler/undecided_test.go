@@ -167,6 +167,44 @@ func TestUndecidedProbabilities(t *testing.T) {
 	}
 }
 
+// TestTailKeepsWhatItDrew: a position in the tail whose further digits decided about its height has
+// these digits afterwards, because its steps follow from them.
+func TestTailKeepsWhatItDrew(t *testing.T) {
+	e := exponential{part: lazy{head: 1 << 63}} // a position of 1/2
+	x := new(big.Rat).Quo(big.NewRat(1, 2), tailRat())
+	x.Mul(x, x).Mul(x, big.NewRat(1, 2))
+	start := new(big.Rat).Mul(tailRat(), tailRat())
+	curve, _ := expNeg(x.Add(x, start.Mul(start, big.NewRat(1, 2))), 512)
+	edge := new(big.Float).Quo(curve, new(big.Float).SetPrec(512).SetRat(fixed62(layerHeight[0])))
+	head, _ := edge.SetMantExp(edge, 64).Uint64()
+	if !underTailExact(&e, newDigits(head, 64, &given{[]uint64{0, 77}})) {
+		t.Error("a height just below the curve is above it")
+	}
+	if len(e.part.tail) != 1 || e.part.tail[0] != 77 || e.part.head != 1<<63 {
+		t.Errorf("the position is %+v afterwards, want the further digits 77", e.part)
+	}
+}
+
+// TestPermutedChoices: every index that is not accepted is replaced by the last of the others, so
+// none is drawn twice. An index far behind is accepted never, and the last one left always.
+func TestPermutedChoices(t *testing.T) {
+	for _, c := range []struct {
+		utilities []int64
+		words     []uint64 // an index and a word of a coin, by turns
+		want      int
+	}{
+		{[]int64{0, 0, 9000}, []uint64{1 << 60, 1 << 63, 1 << 60, 0}, 2},
+		{[]int64{0, 9000, 0}, []uint64{1 << 60, 1 << 63, 1 << 60, 1 << 63, 1 << 60, 0}, 1},
+		{[]int64{9000}, []uint64{0, 0}, 0},
+		{[]int64{9000, 0}, []uint64{1 << 63, 1 << 63, 0, 0}, 0},
+		{[]int64{math.MinInt64, math.MinInt64}, []uint64{1 << 63, 0}, 1},
+	} {
+		if got := ChooseExponential(c.utilities, 1, true, &given{c.words}); got != c.want {
+			t.Errorf("among %v: index %d is chosen, want %d", c.utilities, got, c.want)
+		}
+	}
+}
+
 // TestUndecidedBits: Bernoulli compares all digits of its probability.
 func TestUndecidedBits(t *testing.T) {
 	for _, p := range []float64{0.5, 1.0 / 3, 0x1p-70, 0x1.8p-1000} {
