@@ -200,8 +200,8 @@ func TestBoundsOfDiscreteColumns(t *testing.T) {
 	// A number that may be missing also changes its indicator, by 1, beside features of norm 1.
 	e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 2, Bandwidth: 1}},
 		rff.Layout{In: 2, Blocks: []rff.Block{{Width: 2}}}})
-	if n, c := e.NormBound(), e.ChangeBound(); math.Abs(n-math.Sqrt2) > 1e-12 ||
-		math.Abs(c-math.Sqrt(5)) > 1e-12 {
+	if n, c := e.NormBound(), e.ChangeBound(); !(math.Abs(n-math.Sqrt2) <= 1e-12) ||
+		!(math.Abs(c-math.Sqrt(5)) <= 1e-12) {
 		t.Errorf("optional number: norm bound %v, change bound %v, want √2 and √5", n, c)
 	}
 }
@@ -211,10 +211,10 @@ func TestBoundsOfDiscreteColumns(t *testing.T) {
 func TestSumBounds(t *testing.T) {
 	l := rff.Layout{In: 11, Blocks: []rff.Block{{0, 1, false, 0}, {1, 4, true, 0}, {5, 6, true, 0}}}
 	e := newEmbedding(t, kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 10, Bandwidth: 1}}, l})
-	if want := math.Sqrt(1 + 2.0/10); math.Abs(e.NormBound()-want) > 1e-12 {
+	if want := math.Sqrt(1 + 2.0/10); !(math.Abs(e.NormBound()-want) <= 1e-12) {
 		t.Errorf("norm bound %v, want %v", e.NormBound(), want)
 	}
-	if want := math.Sqrt(4 + 2*2.0/10); math.Abs(e.ChangeBound()-want) > 1e-12 {
+	if want := math.Sqrt(4 + 2*2.0/10); !(math.Abs(e.ChangeBound()-want) <= 1e-12) {
 		t.Errorf("change bound %v, want %v", e.ChangeBound(), want)
 	}
 	x := []float32{0.5, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1}

@@ -91,6 +91,8 @@ func TestEverySettingHasItsLimits(t *testing.T) {
 
 		{"", rff.Scales{Dim: 2, Low: 1, High: 1}, rff.Layout{In: 1}},
 		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: 0.99}, rff.Layout{In: 1}},
+		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: math.NaN()}, rff.Layout{In: 1}},
+		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: math.Inf(1)}, rff.Layout{In: 1}},
 
 		{"", patch, grey},
 		{"", rff.Patches{Dim: 4, Windows: []float64{1e6}, Blur: 1e3, Low: 1, High: 1}, grey},
@@ -154,7 +156,7 @@ func TestSumOfPhasesHasItsBounds(t *testing.T) {
 		"norm":   {e.NormBound(), math.Sqrt(2 + 2.0/4)},
 		"change": {e.ChangeBound(), math.Sqrt(8 + 3.0/4)},
 	} {
-		if got, want := c[0], c[1]; math.Abs(got-want) > 1e-12 {
+		if got, want := c[0], c[1]; !(math.Abs(got-want) <= 1e-12) {
 			t.Errorf("%s bound %v, want %v", what, got, want)
 		}
 	}
@@ -210,6 +212,58 @@ func TestFeaturesAreTheSameOnADevice(t *testing.T) {
 				if !slices.Equal(got, want.Data) {
 					t.Errorf("%s, %s: features on a device are not those on the host", name, what)
 				}
+			}
+		}
+		e, ok := f.(rff.Embedding)
+		if !ok {
+			continue
+		}
+		delta := make([]float32, 3*e.Dim())
+		for i := range delta {
+			delta[i] = float32(i%7) - 3
+		}
+		want := derivative(e, at.Data, delta)
+		pull, dx, got := be.New(3, e.Dim()), be.New(3, in), make([]float32, 3*in)
+		be.Upload(pull, delta)
+		be.Fill(dx, 5)
+		e.Backward(be, there, pull, dx)
+		if be.Download(got, dx); !slices.Equal(got, want) {
+			t.Errorf("%s: derivatives on a device are not those on the host", name)
+		}
+	}
+}
+
+// TestPairsNeverExceedTheirNorm checks the norms of records at knots, whose features are the scales
+// themselves, for numbers of columns whose scales round in both directions.
+func TestPairsNeverExceedTheirNorm(t *testing.T) {
+	for n := 1; n <= 40; n++ {
+		for order := 1; order <= 2; order++ {
+			e, err := rff.Pairs{Knots: 2, Order: order}.Embedding(rff.Layout{In: n}, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			row, norm := embed(e, make([]float32, n)).Row(0), 0.0
+			most := 0.0
+			for _, v := range row {
+				if v > 0 {
+					norm += float64(v) * float64(v)
+					most = max(most, float64(v))
+				}
+			}
+			if b := e.NormBound(); !(math.Sqrt(norm) <= b && math.Sqrt(norm) > b*(1-1e-5)) {
+				t.Errorf("%d columns, order %d: norm %v, want just below %v", n, order, math.Sqrt(norm), b)
+			}
+			parts := float64(2 * n)
+			if pairs := float64(n * (n - 1) / 2); order == 2 && n > 1 {
+				parts += pairs
+			}
+			scale := math.Sqrt(2/parts) * (1 - 1.0/(1<<20))
+			if order == 1 || n == 1 {
+				scale = math.Sqrt(1/float64(n)) * (1 - 1.0/(1<<20))
+			}
+			if !(most <= scale && most > scale*(1-3e-7)) {
+				t.Errorf("%d columns, order %d: the largest scale is %v, want at most %v", n, order, most,
+					scale)
 			}
 		}
 	}
