@@ -827,7 +827,19 @@ func TestSample(t *testing.T) {
 
 // TestJobsThatMakeNoSense: invalid jobs are refused before anything is reserved.
 func TestJobsThatMakeNoSense(t *testing.T) {
+	parts := func(n int) func(*beam.Job) {
+		return func(j *beam.Job) {
+			j.Source, j.Shards, j.Rows = "", nil, rows(false, records.UnitRecord)
+			j.Parts.N = n
+		}
+	}
 	for name, change := range map[string]func(*beam.Job){
+		"fewer groups":   func(j *beam.Job) { j.Groups = -1 },
+		"fewer workers":  func(j *beam.Job) { j.Workers = -1 },
+		"fewer attempts": func(j *beam.Job) { j.Attempts = -1 },
+		"fewer parts":    parts(-1),
+		"too many parts": parts(1<<20 + 1),
+		"shards of rows": func(j *beam.Job) { j.Source, j.Rows = "", rows(false, records.UnitRecord) },
 		"no key":         func(j *beam.Job) { j.Key = mechanism.Key{} },
 		"no folder":      func(j *beam.Job) { j.Folder = "" },
 		"no source":      func(j *beam.Job) { j.Source = "" },
