@@ -138,5 +138,8 @@ func foundSystemMutants() []mutant {
 		in("sets", "counts of some sets", "InterruptedCounts",
 			"			return ctx.Err()\n", "			return nil\n",
 			"a cancelled fit goes on to the end of its records"),
+		in("models", "a bias without its limit", "TermsKeepWithin",
+			"	weights = t.within(u, false, weights, share, dst.Limit)\n", "",
+			"parts of a record's gradient that cancel leave the range of exact sums"),
 	}
 }
