@@ -548,3 +548,34 @@ func TestSumsOfUnnamedRecords(t *testing.T) {
 		allows(t, "records on a ledger of one "+unit, CheckPartials("x", id, unit, filled()), ok)
 	}
 }
+
+// TestDiscreteNoiseAtItsLimits: discrete noise is drawn up to a scale of 2^40, and refused beyond.
+func TestDiscreteNoiseAtItsLimits(t *testing.T) {
+	for _, c := range []struct {
+		event accountant.Event
+		ok    bool
+	}{
+		{accountant.DiscreteGaussian{Sigma: 1 << 40, Sensitivity: 1}, true},
+		{accountant.DiscreteGaussian{Sigma: 1<<40 + 1, Sensitivity: 1}, false},
+		{accountant.DiscreteLaplace{A: 0x1p-40, Sensitivity: 1}, true},
+		{accountant.DiscreteLaplace{A: 0x1p-40 * (1 - 0x1p-50), Sensitivity: 1}, false},
+	} {
+		a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("counts", c.event, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := a.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]int64, 1)
+		if _, ok := c.event.(accountant.DiscreteLaplace); ok {
+			err = g.DiscreteLaplace([]int64{5}, out)
+		} else {
+			err = g.DiscreteGaussian([]int64{5}, out)
+		}
+		if (err == nil) != c.ok || !c.ok && out[0] != 0 {
+			t.Errorf("%+v: got %d and error %v", c.event, out[0], err)
+		}
+	}
+}

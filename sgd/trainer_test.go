@@ -263,13 +263,17 @@ func TestNothingHappensBeforeTheReservation(t *testing.T) {
 func TestOneLoopAtATime(t *testing.T) {
 	data := table(t, 50, 2, 0)
 	trainer, _ := newTrainer(t, with(nil, 0.5, 30), newCentre(2), 1e4)
+	refused := 0
 	for range trainer.Steps(t.Context(), data) {
 		for _, err := range trainer.Steps(t.Context(), data) {
-			if !errors.Is(err, sgd.ErrBusy) {
+			if refused++; !errors.Is(err, sgd.ErrBusy) {
 				t.Errorf("a loop inside a loop: %v", err)
 			}
 		}
 		break
+	}
+	if refused != 1 {
+		t.Errorf("a loop inside a loop has %d steps, want an error", refused)
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
