@@ -144,7 +144,7 @@ func TestTapsAreToldEveryRelease(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		out, err := c.draw(g)
+		_, err = c.draw(g)
 		if len(tap.releases) != 1 {
 			t.Fatalf("%s: the tap is told %d releases, want 1 (%v)", name, len(tap.releases), err)
 		}
@@ -167,7 +167,7 @@ func TestTapsAreToldEveryRelease(t *testing.T) {
 		if g, err = a.Next(); err != nil {
 			t.Fatal(name, err)
 		}
-		out, err = c.draw(g)
+		out, err := c.draw(g)
 		if err != nil || !reflect.DeepEqual(out, tap.releases[1].Outputs) {
 			t.Errorf("%s: %v is released, %v, want the tap's %v", name, out, err, tap.releases[1].Outputs)
 		}

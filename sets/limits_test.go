@@ -76,9 +76,8 @@ func TestEverySettingIsChecked(t *testing.T) {
 	if _, err := big.Plan(); err == nil {
 		t.Error("a domain of too many items has a plan")
 	}
-	if c := (Independent{Common{Schema: records.Sets(6, 3),
-		MaxItems: 2}}); (independent{c.Common}).counts().
-		limit != 2 {
+	c := Independent{Common{Schema: records.Sets(6, 3), MaxItems: 2}}
+	if independent(c).counts().limit != 2 {
 		t.Error("the largest number of items is not that of the plan")
 	}
 }
