@@ -14,7 +14,8 @@ func TestTermsKeepWithinTheirLimit(t *testing.T) {
 	const bound, unit = 0.75, 0x1p-18
 	critics := criticCases()
 	beyond := map[bool]int{}
-	for _, name := range []string{"linear", "one layer", "relu", "conditional", "three layers", "tanh"} {
+	for _, name := range []string{"linear", "one layer", "relu", "conditional", "three layers",
+		"tanh"} {
 		c := critics[name]
 		net := newPaired(t, c)
 		batch := wild(rand.New(rand.NewPCG(4, 4)), 40, c.dim, max(c.classes, 1))
