@@ -1,0 +1,210 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
+)
+
+// TestDecisionsRememberNothing reserves at random in a ledger and its parts until little is left.
+// Each decision is that of a ledger that has just been read from its file: what is remembered from
+// earlier requests only saves work.
+func TestDecisionsRememberNothing(t *testing.T) {
+	events := []accountant.Event{accountant.Gaussian{NoiseMultiplier: 30},
+		accountant.Gaussian{NoiseMultiplier: 90}, accountant.Laplace{Scale: 60}}
+	refused, granted := 0, 0
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		veto := errors.New("veto")
+		var answer error
+		l := New(accountant.Budget{Epsilon: 0.6, Delta: 1e-6},
+			WithPolicy(func(Request) error { return answer }))
+		must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "parts", N: 2, Fixed: seed%2 == 0}))
+		places := func(l *Ledger) []*Ledger { return append([]*Ledger{l}, l.groups[0].children...) }
+		at, e, n := 0, events[0], 1
+		for range 60 {
+			if rng.IntN(3) == 0 { // otherwise as before
+				at, e, n = rng.IntN(3), events[rng.IntN(3)], 1+rng.IntN(2)
+			}
+			answer = nil
+			if rng.IntN(5) == 0 {
+				answer = veto
+			}
+			text := must[[]byte](t)(json.Marshal(l))
+			fresh := must[*Ledger](t)(Unmarshal(text))
+			_, want := places(fresh)[at].Reserve("x", e, n)
+			_, got := places(l)[at].Reserve("x", e, n)
+			if want == nil && answer != nil {
+				want = veto
+			}
+			if (want == nil) != (got == nil) || want != nil && got.Error() != want.Error() {
+				t.Errorf("ledger %d, %d of %s: got %v, want %v", seed, n, accountant.Describe(e), got, want)
+			}
+			if got == nil {
+				granted++
+			} else {
+				refused++
+			}
+		}
+	}
+	if refused < 60 || granted < 60 {
+		t.Errorf("%d requests are refused and %d granted: not an example", refused, granted)
+	}
+}
+
+// TestHistoryChecksEveryLine: an auditor who reads the lines one by one gets an error at a line that
+// was changed, however it was, and for a ledger that does not exist.
+func TestHistoryChecksEveryLine(t *testing.T) {
+	m := &memory{journals: map[string]*memoryLines{}}
+	s := NewStore(m)
+	l := must[*Ledger](t)(s.Create(t.Context(), "people", Terms{Budget: journalBudget}))
+	for range 3 {
+		if err := l.Spend("count", journalEvent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	history := func(name string) (n int, err error) {
+		for _, err = range s.History(t.Context(), name) {
+			if err != nil {
+				return n, err
+			}
+			n++
+		}
+		return n, nil
+	}
+	lines := m.journals["people"].lines
+	if n, err := history("people"); n != len(lines) || err != nil {
+		t.Fatal(n, err)
+	}
+	for i := range lines {
+		for what, change := range map[string]func(l *JournalLine){
+			"text":   func(l *JournalLine) { l.Text = append(l.Text[:len(l.Text):len(l.Text)], ' ') },
+			"hash":   func(l *JournalLine) { l.Hash = strings.Repeat("0", hashLength) },
+			"number": func(l *JournalLine) { l.Line += 7 },
+		} {
+			good := lines[i]
+			change(&lines[i])
+			if n, err := history("people"); !errors.Is(err, ErrDamaged) || n != i {
+				t.Errorf("the %s of line %d is changed: %d lines are sound, %v", what, i+1, n, err)
+			}
+			lines[i] = good
+		}
+	}
+	if _, err := history("others"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a ledger that does not exist: %v", err)
+	}
+	if _, err := history("../people"); err == nil {
+		t.Error("a name with a path is read")
+	}
+	if err := must[Journal](t)(m.Journal(t.Context(), "people", Write)).(Trimmer).Trim(t.Context(),
+		2); err == nil || len(m.journals["people"].lines) != len(lines) {
+		t.Errorf("lines before one that is no snapshot are removed: %v", err)
+	}
+}
+
+// TestClosingTwice: a ledger may be closed again, and a ledger in memory too.
+func TestClosingTwice(t *testing.T) {
+	_, l := busy(t)
+	m := New(journalBudget)
+	if err := errors.Join(l.Close(), l.Close(), m.Close(), m.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeepestParts: parts as deep as a ledger opens them can be saved and read, and none are opened
+// below them.
+func TestDeepestParts(t *testing.T) {
+	l := New(journalBudget)
+	at, depth := l, 0
+	for {
+		parts, err := at.Disjoint(Parts{Purpose: "p", N: 1})
+		if err != nil {
+			break
+		}
+		at, depth = parts[0], depth+1
+	}
+	if err := at.Spend("x", journalEvent); err != nil || depth != maxPartDepth {
+		t.Errorf("parts are %d deep, want %d: %v", depth, maxPartDepth, err)
+	}
+	text := must[[]byte](t)(json.Marshal(l))
+	back, err := Unmarshal(text)
+	if err != nil || back.Epsilon() != l.Epsilon() {
+		t.Fatal(err)
+	}
+	inner := strings.Replace(string(text), `"version":1,`, "", 1)
+	deeper := string(text[:strings.Index(string(text), `"ledgers":[`)]) + `"ledgers":[` + inner + `]}]}`
+	wrong := (*param.Error)(nil)
+	if _, err := Unmarshal([]byte(deeper)); !errors.As(err, &wrong) {
+		t.Errorf("parts that are deeper by one: %v", err)
+	}
+}
+
+// TestGuaranteesComeBack: the guarantee of every event, under its relations and for both units, is
+// read as it was written. One of an invalid budget, or of a smaller δ, is refused.
+func TestGuaranteesComeBack(t *testing.T) {
+	for name, x := range everyEvent(t) {
+		relations := []accountant.Relation{x.r}
+		if x.r == accountant.AddOrRemoveOne {
+			relations = append(relations, accountant.ReplaceOne)
+		}
+		for i, r := range relations {
+			unit := []string{recordUnit, userUnit}[i]
+			l := New(accountant.Budget{Epsilon: 40, Delta: 1e-5, Relation: r}, WithUnit(unit))
+			if _, err := l.Reserve("x", x.e, 3); errors.Is(err, accountant.ErrUnsupported) {
+				continue
+			} else if err != nil {
+				t.Errorf("%s, %v: %v", name, r, err)
+				continue
+			}
+			g := l.Guarantee()
+			text := must[[]byte](t)(json.Marshal(g))
+			var back Guarantee
+			if err := json.Unmarshal(text, &back); err != nil || back.Epsilon != g.Epsilon ||
+				back.Relation != r || back.Unit != unit {
+				t.Errorf("%s, %v: %v, read back\n%+v\nwant\n%+v", name, r, err, back, g)
+			}
+			for _, bad := range [][2]string{{fmt.Sprintf(`"epsilon":%v,`, mustJSON(t, g.Epsilon)),
+				fmt.Sprintf(`"epsilon":%v,`, mustJSON(t, g.Lower*0.9))}, {`"delta":0.00001,`, `"delta":-1,`},
+				{`"budget_epsilon":40`, `"budget_epsilon":-40`}, {`"unit":"` + unit, `"unit":"household`}} {
+				if g.Lower == 0 && strings.HasPrefix(bad[1], `"eps`) {
+					continue // any ε may be
+				}
+				changed := strings.Replace(string(text), bad[0], bad[1], 1)
+				if err := json.Unmarshal([]byte(changed), new(Guarantee)); err == nil ||
+					changed == string(text) {
+					t.Errorf("%s, %v: with %s: %v", name, r, bad[1], err)
+				}
+			}
+		}
+	}
+	for _, bad := range []string{`"unit":"household"`, `"unit":"user","rows_per_unit":-1`,
+		`"unit":"record","rows_per_unit":2`, `"noise_class":["none"]`} {
+		text := `{"epsilon":0,"delta":0,"relation":"add_or_remove_one",` + bad + `}`
+		if err := json.Unmarshal([]byte(text), new(Guarantee)); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+}
+
+func mustJSON(t *testing.T, x float64) string {
+	return string(must[[]byte](t)(json.Marshal(x)))
+}
+
+// TestFilterOrders: the smallest and the largest order of a filter.
+func TestFilterOrders(t *testing.T) {
+	for order, good := range map[float64]bool{1.01: false, 1.02: true, 1e6: true, 1e6 + 1: false,
+		math.Inf(1): false, math.NaN(): false, -2: false} {
+		_, err := New(journalBudget, WithFilter(order)).Reserve("x", accountant.Gaussian{
+			NoiseMultiplier: 1e9}, 1)
+		if (err == nil) != good {
+			t.Errorf("a filter of order %v: %v", order, err)
+		}
+	}
+}
