@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -205,6 +206,59 @@ func TestFilterOrders(t *testing.T) {
 			NoiseMultiplier: 1e9}, 1)
 		if (err == nil) != good {
 			t.Errorf("a filter of order %v: %v", order, err)
+		}
+	}
+}
+
+// TestRefusalsSayTheNumbers: a refusal states what is reserved, what the request would bring it to,
+// and how many uses would fit.
+func TestRefusalsSayTheNumbers(t *testing.T) {
+	b := accountant.Budget{Epsilon: 0.5, Delta: 1e-6}
+	for held := range 12 {
+		l := New(b)
+		if held > 0 {
+			must[*Reservation](t)(l.Reserve("held", journalEvent, held))
+		}
+		before := l.Epsilon().Upper
+		_, err := l.Reserve("x", journalEvent, 40)
+		var r *Refusal
+		if !errors.As(err, &r) {
+			t.Fatal(err)
+		}
+		with := must[accountant.Bound](t)(accountant.Epsilon(accountant.Repeated{Event: journalEvent,
+			Count: held + 40}, b.Delta, b.Relation)).Upper
+		if math.Abs(r.Spent-before) > 1e-9 || math.Abs(r.Asked-with) > 1e-9 || r.Allowed != b.Epsilon ||
+			r.Purpose != "x" || r.Limit != "the budget" {
+			t.Errorf("%d uses are held: %+v, want %v and %v", held, r, before, with)
+		}
+		words := map[int]string{0: "no use would fit", 1: "1 use would fit"}[r.Fits]
+		if words == "" {
+			words = fmt.Sprintf("%d uses would fit", r.Fits)
+		}
+		if !strings.Contains(r.Error(), "; "+words) {
+			t.Errorf("%d fit: %s", r.Fits, r)
+		}
+		if _, err := l.Reserve("x", journalEvent, r.Fits+1); err == nil {
+			t.Errorf("%d uses are held, and more than %d fit", held, r.Fits)
+		}
+		if r.Fits > 0 {
+			if _, err := l.Reserve("x", journalEvent, r.Fits); err != nil {
+				t.Errorf("%d uses are held: %d do not fit: %v", held, r.Fits, err)
+			}
+		}
+		whole := Transaction{Lines: []Line{{Purpose: "y", Event: journalEvent, Count: 40}}}
+		if _, err := l.ReserveAll(whole); !errors.As(err, &r) || r.Fits != -1 || r.Asked <= b.Epsilon ||
+			strings.Contains(r.Error(), "would fit") || math.Abs(r.Spent-l.Epsilon().Upper) > 1e-9 {
+			t.Errorf("a transaction: %v", err)
+		}
+	}
+	for _, limit := range []float64{0.5, 1, 1.0000001, 123.456} {
+		for _, more := range []float64{1e-13, 1e-9, 1e-5, 1e-4, 0.01, 3} {
+			x := limit * (1 + more)
+			shown, err := strconv.ParseFloat(beyond(x, limit), 64)
+			if err != nil || shown < x || shown-limit > 2*(x-limit)+1e-14*limit {
+				t.Errorf("%v beyond %v is %s", x, limit, beyond(x, limit))
+			}
 		}
 	}
 }

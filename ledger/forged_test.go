@@ -92,6 +92,15 @@ func TestForgedLines(t *testing.T) {
 		{`"disjoint":{"purpose":"classes","n":2`, `"disjoint":{"purpose":"classes","n":99999`, "part"},
 		{`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":6`,
 			`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":0`, "ount"},
+		{`"purpose":"part","event":{"kind":"gaussian","noise_multiplier":50}`,
+			`"purpose":"part","event":{"kind":"gaussian","noise_multiplier":-1}`, "oise"},
+		{`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50}`,
+			`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":-1}`, "oise"},
+		{`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":6`, fmt.Sprintf(
+			`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50},"count":%d`, maxCount),
+			"in total"},
+		{`"groups":[{"purpose":"parts"`, `"groups":[{"purpose":"a, part 1 of 2: "`, "urpose"},
+		{`"disjoint":{"purpose":"classes"`, `"disjoint":{"purpose":"a, part 1 of 2: "`, "urpose"},
 	} {
 		_, err := OpenOn(t.Context(), forge(t, j.lines, c[0], c[1]))
 		damagedBecause(t, c[1], err, c[2])
@@ -141,6 +150,34 @@ func TestForgedLines(t *testing.T) {
 	damagedBecause(t, "the first line is missing", err, "does not open")
 }
 
+// TestForgedMoves: under replace-one no line opens parts without the declaration that covers moves.
+func TestForgedMoves(t *testing.T) {
+	j := &listed{}
+	b := journalBudget
+	b.Relation = accountant.ReplaceOne
+	l := must[*Ledger](t)(CreateOn(t.Context(), j, Terms{Name: "people", Budget: b}))
+	must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "classes", N: 2, MovesCovered: true}))
+	must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "run",
+		Groups: []Parts{{Purpose: "parts", N: 2, MovesCovered: true}},
+		Lines:  []Line{{Purpose: "run", Event: journalEvent, Count: 6, Group: 1}}}))
+	for _, name := range []string{"classes", "parts"} {
+		old := fmt.Sprintf(`"purpose":%q,"n":2,"moves_covered":true`, name)
+		_, err := OpenOn(t.Context(), forge(t, j.lines, old, fmt.Sprintf(`"purpose":%q,"n":2`, name)))
+		damagedBecause(t, name, err, "MovesCovered")
+	}
+	text := must[[]byte](t)(json.Marshal(l))
+	for i := range 2 {
+		if _, err := Unmarshal(changed(t, l, func(d map[string]any) {
+			delete(object(d, "parts", i), "moves_covered")
+		})); err == nil || !strings.Contains(err.Error(), "MovesCovered") {
+			t.Errorf("a saved group %d of parts: %v", i, err)
+		}
+	}
+	if _, err := Unmarshal(text); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestForgedSnapshots: a ledger that has read some lines adopts a snapshot of later ones, and takes
 // no use that was taken there. It refuses a snapshot that holds less than its own lines, and one of
 // another journal.
@@ -165,6 +202,12 @@ func TestForgedSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	ride := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "ride",
+		Lines: []Line{{Purpose: "ride", Event: journalEvent, Count: 4}}})) // with an entry of its own
+	if err := ride[0].Spend(); err != nil {
+		t.Fatal(err)
+	}
+	must[*Reservation](t)(l.Reserve("ride", journalEvent, 3))
 	must[*Reservation](t)(l.Reserve("more", journalEvent, 2)).Note(ExactNoise)
 	l.MarkNotPrivate("a test")
 	must[*Reservation](t)(l.Children()[0].Parts[0].Reserve("inner", journalEvent, 1))
@@ -191,13 +234,19 @@ func TestForgedSnapshots(t *testing.T) {
 			t.Errorf("after the snapshot the transaction %q differs: %+v", id, p)
 		}
 	}
+	for i, en := range o.entries {
+		if same := l.entries[i]; en.owned != same.owned || en.ownedSpent != same.ownedSpent ||
+			en.left() != same.left() {
+			t.Errorf("after the snapshot the entry %q differs: %+v, want %+v", en.purpose, en, same)
+		}
+	}
 	text := string(last[0].Text)
 	spent := text[strings.Index(text, `"transactions":[`):]
 	spent = spent[strings.Index(spent, `"spent":`):]
 	spent = spent[:strings.IndexAny(spent, ",}")]
 	for _, c := range [][3]string{
 		{`"first":{"line":1,"hash":"`, `"first":{"line":1,"hash":"0`, "another journal"}, {`"id":"run"`,
-			`"id":"ride"`, `the transaction "run"`},
+			`"id":"rode"`, `the transaction "run"`},
 		{`"windows":[`, `"windows":[[],`, "counted by its limits"},
 		{`"purpose":"count"`, `"purpose":"counts"`, "holds less"},
 		{`"reserved":5`, `"reserved":4`, "holds less"}, {`"reserved":5,"spent":1`,
@@ -275,6 +324,13 @@ func TestForgedFiles(t *testing.T) {
 		},
 		"that the ledger's entries hold": func(d map[string]any) {
 			object(d, "transactions", 0, "lines", 0)["purpose"] = "walks"
+		},
+		"line that the ledger's entries": func(d map[string]any) {
+			object(d, "transactions", 0, "lines", 0)["spent"] = -1
+		},
+		"a line that the ledger's": func(d map[string]any) {
+			line := object(d, "transactions", 0, "lines", 0)
+			line["spent"], line["reserved"] = 1, 0
 		},
 	} {
 		data := changed(t, kept(t), change)
