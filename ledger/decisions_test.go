@@ -262,3 +262,77 @@ func TestRefusalsSayTheNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestEpsilonSoFarIsABound: the cost of the uses taken so far is above that of their events, not
+// far above it, never above that of everything reserved, and never falls.
+func TestEpsilonSoFarIsABound(t *testing.T) {
+	b := accountant.Budget{Epsilon: 4, Delta: 1e-6}
+	for name, events := range map[string][]accountant.Event{
+		"gaussian": {accountant.Gaussian{NoiseMultiplier: 20}},
+		"sampled": {accountant.PoissonSampled{Probability: 0.02,
+			Event: accountant.Gaussian{NoiseMultiplier: 1}}},
+		"mixed": {accountant.Gaussian{NoiseMultiplier: 25}, accountant.Laplace{Scale: 40},
+			accountant.PoissonSampled{Probability: 0.01, Event: accountant.Gaussian{NoiseMultiplier: 2}}},
+	} {
+		l := New(b)
+		var uses []*Reservation
+		for i, e := range events {
+			uses = append(uses, must[*Reservation](t)(l.Reserve(fmt.Sprint(i), e, 60)))
+		}
+		all, last := l.Epsilon(), 0.0
+		if e := l.EpsilonSoFar(); e != 0 {
+			t.Errorf("%s: nothing was taken, and ε = %v", name, e)
+		}
+		for n := range 60 {
+			for i, r := range uses {
+				if err := r.Spend(); err != nil {
+					t.Fatal(err)
+				}
+				if n > 2 && n%9 > 0 {
+					continue
+				}
+				taken, more := accountant.Composed{}, accountant.Composed{}
+				for k := range events {
+					count := n
+					if k <= i {
+						count++
+					}
+					if count > 0 {
+						taken.Events = append(taken.Events, accountant.Repeated{Event: events[k], Count: count})
+						more.Events = append(more.Events, accountant.Repeated{Event: events[k],
+							Count: min(60, count*5/4+1)})
+					}
+				}
+				exact := must[accountant.Bound](t)(accountant.Epsilon(taken, b.Delta, b.Relation))
+				most := must[accountant.Bound](t)(accountant.Epsilon(more, b.Delta, b.Relation))
+				got := l.EpsilonSoFar()
+				if got < exact.Lower || got < last || got > all.Upper*(1+1e-9) || got > most.Upper*1.001 {
+					t.Errorf("%s, %d and %d: ε so far is %v after %v, the events cost %v, a quarter more %v", name,
+						n, i, got, last, exact, most)
+				}
+				last = got
+			}
+		}
+		if last < 0.999*all.Upper {
+			t.Errorf("%s: all is taken, and ε so far is %v, want %v", name, last, all.Upper)
+		}
+	}
+}
+
+// TestNamesOfLedgers: the characters that names may have, the first ones, and their lengths.
+func TestNamesOfLedgers(t *testing.T) {
+	const good = "abcdefghijklmnopqrstuvwxyz0123456789-_."
+	for c := range rune(300) {
+		for at, name := range []string{string(c), "a" + string(c)} {
+			want := strings.ContainsRune(good, c) && (at > 0 || !strings.ContainsRune("-_.", c))
+			if err := ValidateName(name); (err == nil) != want {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+	}
+	for n, want := range map[int]bool{0: false, 1: true, 128: true, 129: false} {
+		if err := ValidateName(strings.Repeat("x", n)); (err == nil) != want {
+			t.Errorf("a name of %d bytes: %v", n, err)
+		}
+	}
+}

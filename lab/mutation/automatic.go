@@ -27,6 +27,7 @@ type automatic struct {
 	sample   int
 	seed     uint64
 	out      io.Writer
+	again    string // an earlier report; all changes are planted if it is empty
 	scratch  string
 }
 
@@ -55,14 +56,21 @@ func (a *automatic) run(ctx context.Context) (err error) {
 		if planted == a.sample || ctx.Err() != nil {
 			break
 		}
+		name, _ := filepath.Rel(a.root, all[i].file)
+		said := func(outcome string) string {
+			return fmt.Sprintf("%s:%d: %s: %s\n", name, all[i].line, outcome, all[i].what)
+		}
+		if a.again != "" && !strings.Contains(a.again, said(survived)) &&
+			!strings.Contains(a.again, said(notReached)) {
+			continue
+		}
 		outcome := detected(ctx, fmt.Sprint(i+1), tests)
 		if ctx.Err() != nil {
 			break
 		}
 		if planted++; outcome != caught {
 			survivors++
-			name, _ := filepath.Rel(a.root, all[i].file)
-			fmt.Fprintf(a.out, "%s:%d: %s: %s\n", name, all[i].line, outcome, all[i].what)
+			fmt.Fprint(a.out, said(outcome))
 		}
 	}
 	fmt.Fprintf(a.out, "%s: %d of %d changes planted, %d survived\n", a.in, planted, len(all),
@@ -156,9 +164,11 @@ func (a *automatic) probes(ctx context.Context) (all []probe, err error) {
 	return all, ctx.Err()
 }
 
+const notReached = "not reached by a test"
+
 // detected runs the tests that reach a change, the fast ones first.
 func detected(ctx context.Context, id string, tests []probe) string {
-	outcome := "not reached by a test"
+	outcome := notReached
 	for len(tests) > 0 {
 		p, names, took := tests[0], []string(nil), time.Duration(0)
 		for len(tests) > 0 && tests[0].dir == p.dir && took < time.Second {
