@@ -25,6 +25,9 @@ type messages struct {
 	read   int64 // bytes so far
 	last   *ipc.Message
 	failed error // the error of the underlying reader, which is returned
+
+	limits   records.Limits
+	exceeded bool // that of unpacked bytes
 }
 
 func (m *messages) Retain() {}
@@ -57,6 +60,14 @@ func (m *messages) Message() (*ipc.Message, error) {
 	body, err := m.take(bytes)
 	if err != nil {
 		return nil, err
+	}
+	window, err := windows(meta, body)
+	if err != nil {
+		return nil, err
+	}
+	if most := m.limits.UnpackedFor(m.read); window > uint64(most) {
+		m.exceeded = true
+		return nil, errDamaged
 	}
 	m.Release()
 	m.last = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body))
@@ -113,10 +124,8 @@ func (m *messages) take(n int64) ([]byte, error) {
 // by the number of bytes read so far.
 type budget struct {
 	memory.Allocator
-	limits   records.Limits
-	in       *messages
-	spent    int64
-	exceeded bool
+	in    *messages
+	spent int64
 }
 
 // Allocate panics beyond the limit, which the reader turns into an error.
@@ -131,8 +140,8 @@ func (b *budget) Reallocate(size int, old []byte) []byte {
 }
 
 func (b *budget) spend(size int) {
-	if b.spent += int64(max(size, 0)); b.spent > b.limits.UnpackedFor(b.in.read) {
-		b.exceeded = true
+	if b.spent += int64(max(size, 0)); b.spent > b.in.limits.UnpackedFor(b.in.read) {
+		b.in.exceeded = true
 		panic("arrow: too much memory")
 	}
 }
