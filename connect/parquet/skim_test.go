@@ -167,8 +167,8 @@ func TestRunsAreCounted(t *testing.T) {
 		if _, some, _ := runs(text, 1, int64(n/2)); some != onesIn(values[:n/2]) {
 			t.Fatalf("of %d values the first half has %d ones, got %d", n, onesIn(values[:n/2]), some)
 		}
-		if total, _, ok := runs(text[:len(text)-1], 1, int64(n)); ok && total >= int64(n) {
-			t.Fatalf("a run that is cut off holds all %d values", n)
+		if total, _, ok := runs(text[:len(text)-1], 1, int64(n)); ok {
+			t.Fatalf("a run that is cut off is taken for one of %d of %d values", total, n)
 		}
 		wide := make([]int32, n)
 		for i := range wide {
