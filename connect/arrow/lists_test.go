@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
+	"github.com/seed7ba64551/privgen/connect/arrow"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -68,6 +69,37 @@ func TestStatedListsTakeNoMemory(t *testing.T) {
 				t.Errorf("%s: with millions at byte %d of %d reading takes %d MB: %v", name, at, file.Len(),
 					took>>20, err)
 			}
+		}
+	}
+}
+
+// TestLargeWindows changes the window that a compressed buffer asks for, which its decoder
+// allocates: up to that of any decoder, or the caller's limit, the stream is read.
+func TestLargeWindows(t *testing.T) {
+	s := must(records.NewSchema(records.Numeric("c", 0, 1)))(t)
+	f := must(records.FromColumns(s, records.Values{Numbers: make([]float64, 20_000)}))(t)
+	batch := must(arrow.ToRecord(f))(t)
+	var file bytes.Buffer
+	w := ipc.NewWriter(&file, ipc.WithSchema(batch.Schema()), ipc.WithZstd())
+	if err := errors.Join(w.Write(batch), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(file.Bytes(), []byte{0x28, 0xb5, 0x2f, 0xfd}) + 4
+	if head := file.Bytes()[at]; head&0b00100000 != 0 { // one segment
+		t.Fatalf("a frame without a window: %x", head)
+	}
+	for _, c := range []struct {
+		window byte // RFC 8878, section 3.1.1.1.2: an exponent above 10, and eighths
+		limit  int64
+		good   bool
+	}{{13 << 3, 1 << 20, true}, {13<<3 | 1, 1 << 20, false}, {13<<3 | 1, 9 << 20, true},
+		{14 << 3, 9 << 20, false}, {14 << 3, 16 << 20, true}, {20 << 3, 0, false}} {
+		data := bytes.Clone(file.Bytes())
+		data[at+1] = c.window
+		_, err := read(data, s, records.Limits{UnpackedBytes: c.limit})
+		over := new(records.LimitError)
+		if (err == nil) != c.good || !c.good && (!errors.As(err, &over) || over.Limit != "UnpackedBytes") {
+			t.Errorf("a window of %d with a limit of %d: %v", c.window, c.limit, err)
 		}
 	}
 }

@@ -18,6 +18,9 @@ const continuation = 0xffffffff
 // magic begins a file, whose content is a stream between it and a footer.
 const magic = "ARROW1\x00\x00"
 
+// leastWindow is the size of a window that any decoder must allow (RFC 8878, section 3.1.1.1.2).
+const leastWindow int64 = 8 << 20
+
 // messages reads the messages of a stream. It allocates memory as bytes arrive, not for the number
 // of bytes that a message states.
 type messages struct {
@@ -65,7 +68,7 @@ func (m *messages) Message() (*ipc.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := m.limits.UnpackedFor(m.read); window > uint64(most) {
+	if most := max(m.limits.UnpackedFor(m.read), leastWindow); window > uint64(most) {
 		m.exceeded = true
 		return nil, errDamaged
 	}

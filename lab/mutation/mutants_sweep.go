@@ -49,7 +49,7 @@ func sweptMutants() []mutant {
 		{Name: "connect/parquet/unpacked bytes of one column", In: pq, Tests: at(pq, "ExactLimits"),
 			Old: "if unpacked += min(bytes, b.unpacked+1); unpacked", New: "if unpacked = min(bytes, b.unpacked+1); unpacked",
 			Why: "a limit of the whole file holds for each column only"},
-		{Name: "connect/arrow/windows of any size", In: arrow, Tests: at(arrow, "StatedLists"),
+		{Name: "connect/arrow/windows of any size", In: arrow, Tests: at(arrow, "LargeWindows"),
 			Old: "window > uint64(most)", New: "window > uint64(most)<<40",
 			Why: "a stream of two kilobytes takes hundreds of megabytes"},
 		{Name: "connect/arrow/a window of the last frame", In: arrow, Tests: at(arrow, "TestWindows"),
