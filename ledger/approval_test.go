@@ -93,7 +93,8 @@ func TestLimitsAndApprovals(t *testing.T) {
 							}))
 						}
 						store := ledger.Memory()
-						l, err := store.Create(t.Context(), "people", ledger.Terms{Limits: []ledger.Limit{limit},
+						l, err := store.Create(t.Context(), "people", ledger.Terms{Limits: []ledger.Limit{
+							limit},
 							Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6}}, opts...)
 						if err != nil {
 							t.Fatal(err)

@@ -60,8 +60,8 @@ func TestDecisionsRememberNothing(t *testing.T) {
 	}
 }
 
-// TestHistoryChecksEveryLine: an auditor who reads the lines one by one gets an error at a line that
-// was changed, however it was, and for a ledger that does not exist.
+// TestHistoryChecksEveryLine: an auditor who reads the lines one by one gets an error at a line
+// that was changed, however it was, and for a ledger that does not exist.
 func TestHistoryChecksEveryLine(t *testing.T) {
 	m := &memory{journals: map[string]*memoryLines{}}
 	s := NewStore(m)
@@ -140,7 +140,8 @@ func TestDeepestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner := strings.Replace(string(text), `"version":1,`, "", 1)
-	deeper := string(text[:strings.Index(string(text), `"ledgers":[`)]) + `"ledgers":[` + inner + `]}]}`
+	deeper := string(text[:strings.Index(string(text), `"ledgers":[`)]) + `"ledgers":[` + inner +
+		`]}]}`
 	wrong := (*param.Error)(nil)
 	if _, err := Unmarshal([]byte(deeper)); !errors.As(err, &wrong) {
 		t.Errorf("parts that are deeper by one: %v", err)
@@ -172,7 +173,8 @@ func TestGuaranteesComeBack(t *testing.T) {
 				t.Errorf("%s, %v: %v, read back\n%+v\nwant\n%+v", name, r, err, back, g)
 			}
 			for _, bad := range [][2]string{{fmt.Sprintf(`"epsilon":%v,`, mustJSON(t, g.Epsilon)),
-				fmt.Sprintf(`"epsilon":%v,`, mustJSON(t, g.Lower*0.9))}, {`"delta":0.00001,`, `"delta":-1,`},
+				fmt.Sprintf(`"epsilon":%v,`, mustJSON(t, g.Lower*0.9))}, {`"delta":0.00001,`,
+				`"delta":-1,`},
 				{`"budget_epsilon":40`, `"budget_epsilon":-40`}, {`"unit":"` + unit, `"unit":"household`}} {
 				if g.Lower == 0 && strings.HasPrefix(bad[1], `"eps`) {
 					continue // any ε may be
@@ -307,7 +309,8 @@ func TestEpsilonSoFarIsABound(t *testing.T) {
 				most := must[accountant.Bound](t)(accountant.Epsilon(more, b.Delta, b.Relation))
 				got := l.EpsilonSoFar()
 				if got < exact.Lower || got < last || got > all.Upper*(1+1e-9) || got > most.Upper*1.001 {
-					t.Errorf("%s, %d and %d: ε so far is %v after %v, the events cost %v, a quarter more %v", name,
+					t.Errorf("%s, %d and %d: ε so far is %v after %v, the events cost %v, a quarter more %v",
+						name,
 						n, i, got, last, exact, most)
 				}
 				last = got

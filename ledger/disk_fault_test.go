@@ -207,7 +207,8 @@ func TestEveryFailingCall(t *testing.T) {
 				again := must[Journal](t)(s.dir.Journal(t.Context(), "people", Write)).(*fileJournal)
 				lines, err := s.lines(t, again)
 				if err != nil || len(lines) == 0 || lines[len(lines)-1].Line < s.others.chain.last().Line {
-					t.Errorf("%s after %s: call %d failed, now %d lines, %v", what, since, at, len(lines), err)
+					t.Errorf("%s after %s: call %d failed, now %d lines, %v", what, since, at, len(lines),
+						err)
 				}
 			}
 		}

@@ -108,7 +108,8 @@ func TestForgedLines(t *testing.T) {
 	last := len(j.lines) - 1
 	for what, add := range map[string]func(text []byte) []byte{
 		"an opening line": func([]byte) []byte {
-			return bytes.Replace(j.lines[0].Text, []byte(`"line":1`), fmt.Appendf(nil, `"line":%d`, last+2),
+			return bytes.Replace(j.lines[0].Text, []byte(`"line":1`), fmt.Appendf(nil, `"line":%d`,
+				last+2),
 				1)
 		},
 		"at most math.MaxInt/4": func([]byte) []byte {
@@ -144,7 +145,8 @@ func TestForgedLines(t *testing.T) {
 		t.Errorf("a line after a gap: %v", err)
 	}
 	_, err := OpenOn(t.Context(), rechained(j.lines[1:], func(i int, text []byte) []byte {
-		return bytes.Replace(text, fmt.Appendf(nil, `"line":%d`, i+2), fmt.Appendf(nil, `"line":%d`, i+1),
+		return bytes.Replace(text, fmt.Appendf(nil, `"line":%d`, i+2), fmt.Appendf(nil, `"line":%d`,
+			i+1),
 			1)
 	}))
 	damagedBecause(t, "the first line is missing", err, "does not open")
@@ -219,7 +221,8 @@ func TestForgedSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := must[[]byte](t)(json.Marshal(o)), must[[]byte](t)(json.Marshal(l)); !bytes.Equal(a, b) {
+	if a, b := must[[]byte](t)(json.Marshal(o)), must[[]byte](t)(json.Marshal(l)); !bytes.Equal(a,
+		b) {
 		t.Errorf("after the snapshot the ledger is\n%s\nwant\n%s", a, b)
 	}
 	if o.NotPrivate() != "a test" || len(o.Releases()) != 1 || !o.shared.root.spending ||
@@ -312,7 +315,10 @@ func TestForgedFiles(t *testing.T) {
 					"reserved": 1,
 					"spent":    0}}})
 		},
-		"an ID and at least one line": func(d map[string]any) { object(d, "transactions", 0)["id"] = "" },
+		"an ID and at least one line": func(d map[string]any) {
+			object(d, "transactions",
+				0)["id"] = ""
+		},
 		"number of a group of parts": func(d map[string]any) {
 			object(d, "transactions", 0)["groups"] = []int{7}
 		},
@@ -628,7 +634,8 @@ func TestPartsSayWhatIsDeclared(t *testing.T) {
 			s := Parts{Purpose: "classes", N: 3, Fixed: fixed, MovesCovered: moves}.text()
 			if strings.Contains(s, "declared fixed") != fixed ||
 				strings.Contains(s, "released before may decide") == fixed ||
-				strings.Contains(s, "joins or leaves its part") != moves || !strings.Contains(s, "3 disjoint") {
+				strings.Contains(s, "joins or leaves its part") != moves || !strings.Contains(s,
+				"3 disjoint") {
 				t.Errorf("fixed %t, moves covered %t: %s", fixed, moves, s)
 			}
 		}

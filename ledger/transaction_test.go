@@ -22,9 +22,11 @@ func run(id string, z float64) ledger.Transaction {
 	t := ledger.Transaction{ID: id, Groups: []ledger.Parts{{Purpose: "by class", N: 3}},
 		Lines: []ledger.Line{
 			{Purpose: "counts", Event: gaussianEvent(z), Count: 1},
-			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)},
+			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01,
+				Event: gaussianEvent(z)},
 				Count: 50},
-			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)},
+			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01,
+				Event: gaussianEvent(z)},
 				Count: 20},
 		}}
 	for part := range 3 {

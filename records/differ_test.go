@@ -10,8 +10,8 @@ import (
 )
 
 // TestOneChangeIsAnotherSchema: schemas, tables of tables and constraints that differ in a single
-// property are different, and each comes back from its file as it was. Records of one would be read,
-// priced or drawn wrongly as records of the other.
+// property are different, and each comes back from its file as it was. Records of one would be
+// read, priced or drawn wrongly as records of the other.
 func TestOneChangeIsAnotherSchema(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 	const big = 1 << 60
@@ -19,19 +19,23 @@ func TestOneChangeIsAnotherSchema(t *testing.T) {
 		records.Numeric("a", 0, 9), records.Numeric("b", 0, 9), records.Numeric("a", 1, 9),
 		records.Numeric("a", 0, 8), records.Numeric("a", 0, 9).WithMissing(),
 		records.Numeric("a", 0, 9).Logarithmic(), records.Numeric("a", 0, 9).WithStep(1),
-		records.Numeric("a", 0, 9).WithStep(0.5), records.Integer("a", 0, 9), records.Integer("a", 0, 8),
+		records.Numeric("a", 0, 9).WithStep(0.5), records.Integer("a", 0, 9), records.Integer("a", 0,
+			8),
 		records.Integer("a", 0, big), records.Integer("a", 0, big+1), records.Integer("a", 1, big),
 		records.Categorical("a", "x", "y"), records.Categorical("a", "y", "x"),
 		records.Categorical("a", "x", "z"), records.Categorical("a", "x", "y", "z"),
-		records.Categorical("a", "x", "y").WithMissing(), records.Categorical("a", "x", "y").WithOther("x"),
+		records.Categorical("a", "x", "y").WithMissing(), records.Categorical("a", "x",
+			"y").WithOther("x"),
 		records.Categorical("a", "x", "y").WithOther("y"), records.Ordinal("a", "x", "y"),
 		records.Flag("a", "x", "y"), records.Hashed("a", 3), records.Hashed("a", 4),
 		records.Hashed("a", 3, "x"), records.Hashed("a", 3, "y"),
 		records.Datetime("a", at(1), at(9), time.Hour), records.Datetime("a", at(2), at(9), time.Hour),
-		records.Datetime("a", at(1), at(8), time.Hour), records.Datetime("a", at(1), at(9), time.Minute),
+		records.Datetime("a", at(1), at(8), time.Hour), records.Datetime("a", at(1), at(9),
+			time.Minute),
 		records.Datetime("a", at(1), at(9), time.Hour).WithParts(1),
 		records.Datetime("a", at(1), at(9), time.Hour).WithParts(2),
-		records.Duration("a", 0, time.Hour, time.Second), records.Duration("a", 0, time.Hour, time.Minute),
+		records.Duration("a", 0, time.Hour, time.Second), records.Duration("a", 0, time.Hour,
+			time.Minute),
 		records.Duration("a", time.Second, time.Hour, time.Second),
 		records.Duration("a", 0, 2*time.Hour, time.Second), records.Identifier("a", records.UUID()),
 		records.Identifier("a", records.Sequence(1)), records.Identifier("a", records.Sequence(2)),
@@ -122,7 +126,8 @@ func TestOneChangeIsAnotherSchema(t *testing.T) {
 		seen[text] = true
 		var whole records.Schema
 		if err := json.Unmarshal(must(json.Marshal(s.WithConstraints(c)))(t), &whole); err != nil ||
-			len(whole.Constraints()) != 1 || string(must(json.Marshal(whole.Constraints()[0]))(t)) != text {
+			len(whole.Constraints()) != 1 || string(must(json.Marshal(whole.Constraints()[0]))(
+			t)) != text {
 			t.Errorf("%v in a schema is read as %v: %v", c, whole.Constraints(), err)
 		}
 	}

@@ -112,7 +112,10 @@ func TestExactLimits(t *testing.T) {
 			exact("Values", c.data, c.values, func(l *records.Limits, n int64) { l.Values = n })
 		}
 		if c.fields > 0 {
-			exact("Fields", c.data, int64(c.fields), func(l *records.Limits, n int64) { l.Fields = int(n) })
+			exact("Fields", c.data, int64(c.fields), func(l *records.Limits,
+				n int64) {
+				l.Fields = int(n)
+			})
 		}
 		if c.packed {
 			exact("UnpackedBytes", gz(c.data), int64(len(c.data)),
@@ -133,7 +136,8 @@ func TestExactLimits(t *testing.T) {
 		}
 		for field, l := range map[string]records.Limits{"LineBytes": {LineBytes: -1},
 			"Fields": {Fields: -1}, "Depth": {Depth: -1}, "DocumentBytes": {DocumentBytes: -1},
-			"UnpackedBytes": {UnpackedBytes: -1}, "Values": {Values: -1}, "Parameters": {Parameters: -1}} {
+			"UnpackedBytes": {UnpackedBytes: -1}, "Values": {Values: -1},
+			"Parameters": {Parameters: -1}} {
 			if err := c.read(c.data, l); err == nil || !strings.Contains(err.Error(), field) {
 				t.Errorf("%s: a negative limit of %s: %v", name, field, err)
 			}
@@ -141,8 +145,8 @@ func TestExactLimits(t *testing.T) {
 	}
 }
 
-// TestDefaultLimits: what the zero value allows for an input of some size, what each field replaces,
-// and how much of the parameters each part of an input may have.
+// TestDefaultLimits: what the zero value allows for an input of some size, what each field
+// replaces, and how much of the parameters each part of an input may have.
 func TestDefaultLimits(t *testing.T) {
 	for _, c := range []struct{ bytes, unpacked, values int64 }{{0, 8 << 20, 2 << 20},
 		{1 << 20, 8 << 20, 2 << 20}, {1<<20 + 1, 8<<20 + 20, 2<<20 + 16},

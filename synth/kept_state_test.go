@@ -145,7 +145,8 @@ func TestDrawsThatCannotBe(t *testing.T) {
 	} {
 		d, err := c.gen.Sample(t.Context(), c.n, c.opts...)
 		wrong := (*param.Error)(nil)
-		if (err == nil) != c.good || err != nil && !errors.As(err, &wrong) || err == nil && d.Len() != c.n {
+		if (err == nil) != c.good || err != nil && !errors.As(err, &wrong) || err == nil &&
+			d.Len() != c.n {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

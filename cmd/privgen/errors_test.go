@@ -57,8 +57,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestEveryKindOfErrorHasItsCode: each error that the manual names has its code, wrapped or not, and
-// among several the one that says most about the budget counts.
+// TestEveryKindOfErrorHasItsCode: each error that the manual names has its code, wrapped or not,
+// and among several the one that says most about the budget counts.
 func TestEveryKindOfErrorHasItsCode(t *testing.T) {
 	path := &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}
 	kinds := []struct {
@@ -75,7 +75,8 @@ func TestEveryKindOfErrorHasItsCode(t *testing.T) {
 		{exitUsage, []error{usagef("x")}},
 		{exitIO, []error{path, &os.LinkError{Err: syscall.EXDEV}, os.NewSyscallError("x", syscall.EIO),
 			syscall.ENOSPC}},
-		{exitInput, []error{inputf("x"), param.New("x", 1, "y"), &records.LimitError{}, param.ErrTooMuch,
+		{exitInput, []error{inputf("x"), param.New("x", 1, "y"), &records.LimitError{},
+			param.ErrTooMuch,
 			json.Unmarshal([]byte("{"), new(int)), json.Unmarshal([]byte(`"x"`), new(int)),
 			param.Decode([]byte(`{"x":1,"x":2}`), &map[string]int{}), records.ErrFormat, records.ErrData,
 			privgen.ErrSchema, privgen.ErrRecords, privgen.ErrPlan, privgen.ErrFormat, privgen.ErrVersion,
@@ -236,7 +237,8 @@ func TestMistakes(t *testing.T) {
 		{exitUsage, "--false-alarm: 1: want", []string{"audit", "plan.json", "--false-alarm", "1"}},
 		{exitUsage, "--false-alarm: NaN: want", []string{"audit", "plan.json", "--false-alarm", "NaN"}},
 		{exitUsage, "-n: 0: want", []string{"sample", "junk.gen", "-n", "0"}},
-		{exitUsage, "--attempts: 0: want", []string{"sample", "junk.gen", "-n", "1", "--attempts", "0"}},
+		{exitUsage, "--attempts: 0: want", []string{"sample", "junk.gen", "-n", "1", "--attempts",
+			"0"}},
 		{exitUsage, "--rows-per-person: -1: want", []string{"plan", "schema.json", "--records", "9",
 			"--rows-per-person", "-1"}},
 		{exitUsage, "--rows-per-person: -1: want", []string{"draft", "people.csv", "--candidates",

@@ -16,9 +16,10 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// TestStatedListsTakeNoMemory writes a number of millions over each word of a stream with every list
-// that a description can have: nested columns, the numbers of a union, names and values of notes,
-// dictionaries, buffers and variadic buffers. Whatever the word meant, reading takes little memory.
+// TestStatedListsTakeNoMemory writes a number of millions over each word of a stream with every
+// list that a description can have: nested columns, the numbers of a union, names and values of
+// notes, dictionaries, buffers and variadic buffers. Whatever the word meant, reading takes little
+// memory.
 func TestStatedListsTakeNoMemory(t *testing.T) {
 	notes := aw.NewMetadata([]string{"a", "b"}, []string{"1", "2"})
 	union := aw.SparseUnionOf([]aw.Field{{Name: "x", Type: aw.PrimitiveTypes.Int8},
@@ -36,8 +37,9 @@ func TestStatedListsTakeNoMemory(t *testing.T) {
 	for i, text := range []string{"a text of more than twelve bytes", "b"} {
 		list := b.Field(1).(*array.ListBuilder)
 		list.Append(true)
-		list.ValueBuilder().(*array.StructBuilder).Append(true)
-		list.ValueBuilder().(*array.StructBuilder).FieldBuilder(0).(*array.Int16Builder).Append(int16(i))
+		deep := list.ValueBuilder().(*array.StructBuilder)
+		deep.Append(true)
+		deep.FieldBuilder(0).(*array.Int16Builder).Append(int16(i))
 		u := b.Field(2).(*array.SparseUnionBuilder)
 		u.Append(0)
 		u.Child(0).(*array.Int8Builder).Append(int8(i))
@@ -98,7 +100,8 @@ func TestLargeWindows(t *testing.T) {
 		data[at+1] = c.window
 		_, err := read(data, s, records.Limits{UnpackedBytes: c.limit})
 		over := new(records.LimitError)
-		if (err == nil) != c.good || !c.good && (!errors.As(err, &over) || over.Limit != "UnpackedBytes") {
+		if (err == nil) != c.good || !c.good && (!errors.As(err, &over) ||
+			over.Limit != "UnpackedBytes") {
 			t.Errorf("a window of %d with a limit of %d: %v", c.window, c.limit, err)
 		}
 	}

@@ -44,7 +44,8 @@ func TestEveryTypeInEveryKind(t *testing.T) {
 	for of, values := range integers {
 		for kind, make := range kinds {
 			wide := len(values[1]) > 10
-			if wide && kind == "datetime" || kind == "duration" && (wide || of == aw.PrimitiveTypes.Uint32) {
+			if wide && kind == "datetime" || kind == "duration" && (wide ||
+				of == aw.PrimitiveTypes.Uint32) {
 				continue // beyond the bounds of the column
 			}
 			var want strings.Builder
@@ -128,8 +129,10 @@ func TestTimesOfEveryType(t *testing.T) {
 		{aw.FixedWidthTypes.Duration_ns, `[-90500000000,1]`, seconds, `-90.5 0.000000001`},
 		{aw.PrimitiveTypes.Float64, `[-90.5,0.000000001,null]`, seconds, `-90.5 0.000000001 null`},
 		{&aw.TimestampType{Unit: aw.Second}, `["1970-01-03 00:00:01"]`, day, `"1970-01-03T00:00:01Z"`},
-		{&aw.TimestampType{Unit: aw.Microsecond}, `["1970-01-03 00:00:01"]`, day, `"1970-01-03T00:00:01Z"`},
-		{&aw.TimestampType{Unit: aw.Nanosecond}, `["1970-01-03 00:00:01"]`, day, `"1970-01-03T00:00:01Z"`},
+		{&aw.TimestampType{Unit: aw.Microsecond}, `["1970-01-03 00:00:01"]`, day,
+			`"1970-01-03T00:00:01Z"`},
+		{&aw.TimestampType{Unit: aw.Nanosecond}, `["1970-01-03 00:00:01"]`, day,
+			`"1970-01-03T00:00:01Z"`},
 	} {
 		got := cellsOf(must(arrow.FromRecord(batchOf(column(t, c.of, c.json)), c.schema))(t))
 		got = strings.NewReplacer("{\"c\":", "", "}\n", " ", "000000000,", ",").Replace(got)
@@ -149,8 +152,8 @@ func TestTimesOfEveryType(t *testing.T) {
 	}
 }
 
-// TestExactLimits reads a stream of several batches within limits that it just meets, and refuses it
-// with smaller ones: limits count all batches together.
+// TestExactLimits reads a stream of several batches within limits that it just meets, and refuses
+// it with smaller ones: limits count all batches together.
 func TestExactLimits(t *testing.T) {
 	s := must(records.NewSchema(records.Numeric("a", 0, 1), records.Integer("b", 0, 9)))(t)
 	const rows, batches = 100, 3

@@ -61,7 +61,8 @@ func TestEveryFailureHasItsCode(t *testing.T) {
 			t.Errorf("%d fit: %+v", fits, r)
 		}
 	}
-	if r := refusalOf(&ledger.Refusal{Spent: math.NaN(), Allowed: 3}); r.Left != 0 || r.Spent != 1e308 {
+	if r := refusalOf(&ledger.Refusal{Spent: math.NaN(), Allowed: 3}); r.Left != 0 ||
+		r.Spent != 1e308 {
 		t.Errorf("an unknown cost: %+v", r)
 	}
 }
@@ -118,7 +119,8 @@ func TestRequestsAtTheirLimits(t *testing.T) {
 	takes := func(n ...int) string {
 		var lines []string
 		for i, k := range n {
-			lines = append(lines, strings.Replace(fmt.Sprintf(tiny, k), `"x"`, fmt.Sprintf(`"x%d"`, i), 1))
+			lines = append(lines, strings.Replace(fmt.Sprintf(tiny, k), `"x"`, fmt.Sprintf(`"x%d"`, i),
+				1))
 		}
 		return `{"lines":[` + strings.Join(lines, ",") + `]}`
 	}
@@ -129,7 +131,8 @@ func TestRequestsAtTheirLimits(t *testing.T) {
 		want             int
 	}{
 		{"PUT", "12345678", takes(0), 200}, {"PUT", "1234567", takes(0), 400},
-		{"PUT", strings.Repeat("a", 128), takes(0), 200}, {"PUT", strings.Repeat("a", 129), takes(0), 400},
+		{"PUT", strings.Repeat("a", 128), takes(0), 200}, {"PUT", strings.Repeat("a", 129), takes(0),
+			400},
 		{"PUT", "azAZ09-_.", takes(0), 200}, {"PUT", "12345678~", takes(0), 400},
 		{"PUT", "12345678@", takes(0), 400}, {"PUT", "12345678%5B", takes(0), 400},
 		{"PUT", "12345678%60", takes(0), 400}, {"PUT", "12345678%7B", takes(0), 400},
@@ -153,7 +156,8 @@ func TestRequestsAtTheirLimits(t *testing.T) {
 			path += "/uses"
 		}
 		if status, answer := s.ask(t, c.method, path, c.body); status != c.want {
-			t.Errorf("%s %s %.60s (%d bytes): got %d %v, want %d", c.method, c.id, c.body, len(c.body), status,
+			t.Errorf("%s %s %.60s (%d bytes): got %d %v, want %d", c.method, c.id, c.body, len(c.body),
+				status,
 				answer, c.want)
 		}
 	}

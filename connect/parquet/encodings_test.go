@@ -26,8 +26,9 @@ var everyCodec = map[format.CompressionCodec]compress.Codec{
 	format.Gzip: &gzip.Codec{Level: 1}, format.Brotli: &brotli.Codec{Quality: 1},
 	format.Zstd: &zstd.Codec{}}
 
-// TestEveryEncodingComesBack reads columns of every type in every encoding, with and without missing
-// values, in both versions of pages and with every compression, as other programs write them.
+// TestEveryEncodingComesBack reads columns of every type in every encoding, with and without
+// missing values, in both versions of pages and with every compression, as other programs write
+// them.
 func TestEveryEncodingComesBack(t *testing.T) {
 	const n = 1500
 	columns := []struct {
@@ -38,11 +39,16 @@ func TestEveryEncodingComesBack(t *testing.T) {
 	}{
 		{pq.Leaf(pq.BooleanType), []encoding.Encoding{&pq.Plain, &pq.RLE},
 			func(name string) records.Column { return records.Flag(name, "n", "y") },
-			func(i int) (pq.Value, any) { return pq.BooleanValue(i%3 > 0), []string{"n", "y"}[min(i%3, 1)] }},
-		{pq.Leaf(pq.Int32Type), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaBinaryPacked},
+			func(i int) (pq.Value, any) {
+				return pq.BooleanValue(i%3 > 0), []string{"n", "y"}[min(i%3,
+					1)]
+			}},
+		{pq.Leaf(pq.Int32Type), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary,
+			&pq.DeltaBinaryPacked},
 			func(name string) records.Column { return records.Integer(name, -1e6, 1e6) },
 			func(i int) (pq.Value, any) { return pq.Int32Value(int32(500 - 7*i)), 500 - 7*i }},
-		{pq.Leaf(pq.Int64Type), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaBinaryPacked},
+		{pq.Leaf(pq.Int64Type), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary,
+			&pq.DeltaBinaryPacked},
 			func(name string) records.Column { return records.Numeric(name, -1e9, 1e9) },
 			func(i int) (pq.Value, any) { return pq.Int64Value(int64(i * i)), float64(i * i) }},
 		{pq.Leaf(pq.FloatType), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.ByteStreamSplit},
@@ -68,7 +74,10 @@ func TestEveryEncodingComesBack(t *testing.T) {
 			}},
 		{pq.String(), []encoding.Encoding{&pq.Plain, &pq.RLEDictionary, &pq.DeltaLengthByteArray,
 			&pq.DeltaByteArray},
-			func(name string) records.Column { return records.Categorical(name, "a", "abc", "b", "abcdefg") },
+			func(name string) records.Column {
+				return records.Categorical(name, "a", "abc", "b",
+					"abcdefg")
+			},
 			func(i int) (pq.Value, any) {
 				text := []string{"a", "abc", "b", "abcdefg"}[i*i%7%4]
 				return pq.ByteArrayValue([]byte(text)), text

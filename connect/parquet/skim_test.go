@@ -127,7 +127,8 @@ func TestSkimmerBounds(t *testing.T) {
 		s := skimmer{b: c.text}
 		if s.structure(0); s.damaged != c.damaged || s.entries != c.entries ||
 			!s.damaged && s.at != len(c.text) {
-			t.Errorf("%s: damaged %t, %d entries, %d of %d bytes; want %t and %d", what, s.damaged, s.entries,
+			t.Errorf("%s: damaged %t, %d entries, %d of %d bytes; want %t and %d", what, s.damaged,
+				s.entries,
 				s.at, len(c.text), c.damaged, c.entries)
 		}
 	}
@@ -193,7 +194,8 @@ func TestRunsAreCounted(t *testing.T) {
 			t.Errorf("a run of %d values: %t", count, ok)
 		}
 	}
-	for _, text := range [][]byte{{0x80}, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}} {
+	for _, text := range [][]byte{{0x80}, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		1}} {
 		if _, _, ok := runs(text, 1, 9); ok {
 			t.Errorf("a count of %x is read", text)
 		}

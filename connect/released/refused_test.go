@@ -31,7 +31,8 @@ func everyKind(t *testing.T) records.Schema {
 func TestTablesThatMeanNothing(t *testing.T) {
 	s := everyKind(t)
 	table := func(column, values, counts, more string) string {
-		return fmt.Sprintf(`{"columns":[%s],"values":[%s],"counts":[%s],"std":1%s}`, column, values, counts,
+		return fmt.Sprintf(`{"columns":[%s],"values":[%s],"counts":[%s],"std":1%s}`, column, values,
+			counts,
 			more)
 	}
 	many := strings.TrimSuffix(strings.Repeat(table(`"flag"`, `["n"]`, "1", "")+",", 257), ",")
@@ -44,41 +45,56 @@ func TestTablesThatMeanNothing(t *testing.T) {
 		return b.String()
 	}
 	for what, c := range map[string]struct{ bad, good string }{
-		"a column":  {table(`"x"`, `["n"]`, "1", ""), table(`"flag"`, `["n"]`, "1", "")},
-		"twice":     {table(`"flag","flag"`, `["n"],["y"]`, "1", ""), table(`"flag","sex"`, `["n"],["f"]`, "1", "")},
+		"a column": {table(`"x"`, `["n"]`, "1", ""), table(`"flag"`, `["n"]`, "1", "")},
+		"twice": {table(`"flag","flag"`, `["n"],["y"]`, "1", ""), table(`"flag","sex"`,
+			`["n"],["f"]`, "1", "")},
 		"lists":     {table(`"flag","sex"`, `["n"]`, "1", ""), ""},
 		"no values": {table(`"flag"`, `[]`, "", ""), ""},
 		"a level":   {table(`"flag"`, `["x"]`, "1", ""), ""},
 		"level twice": {table(`"flag"`, `["n","n"]`, "1,2", ""),
 			table(`"flag"`, `["n","y"]`, "1,2", "")},
-		"missing":       {table(`"flag"`, `["n",null]`, "1,2", ""), table(`"sex"`, `["f",null]`, "1,2", "")},
+		"missing": {table(`"flag"`, `["n",null]`, "1,2", ""), table(`"sex"`, `["f",null]`, "1,2",
+			"")},
 		"missing twice": {table(`"sex"`, `[null,null]`, "1,2", ""), ""},
 		"missing numbers": {table(`"age"`, `["1",null]`, "1,2", ""),
 			table(`"gap"`, `["1",null]`, "1,2", "")},
 		"missing numbers twice": {table(`"gap"`, `[null,"1",null]`, "1,2,3", ""), ""},
 		"overlap": {table(`"age"`, `["0..2","2..3"]`, "1,2", ""),
 			table(`"age"`, `["0..1","2..3"]`, "1,2", "")},
-		"overlap, turned":   {table(`"age"`, `["2..3","0..2"]`, "1,2", ""), table(`"age"`, `["2..3","0..1"]`, "1,2", "")},
-		"ends of a step":    {table(`"price"`, `["0..20","20..30"]`, "1,2", ""), table(`"price"`, `["0..10","20..30"]`, "1,2", "")},
-		"touching":          {table(`"income"`, `["0..21","20..30"]`, "1,2", ""), table(`"income"`, `["0..20","20..30"]`, "1,2", "")},
-		"a number twice":    {table(`"income"`, `["5","5"]`, "1,2", ""), table(`"income"`, `["5","6"]`, "1,2", "")},
-		"reversed":          {table(`"income"`, `["30..20"]`, "1", ""), table(`"income"`, `["20..20"]`, "1", "")},
-		"infinite":          {table(`"income"`, `["0..Inf"]`, "1", ""), ""},
-		"no number":         {table(`"income"`, `["0..x"]`, "1", ""), ""},
-		"an identifier":     {table(`"id"`, `["x"]`, "1", ""), ""},
-		"fewer counts":      {table(`"flag"`, `["n","y"]`, "1", ""), ""},
-		"more counts":       {table(`"flag"`, `["n","y"]`, "1,2,3", ""), ""},
-		"no std":            {strings.Replace(table(`"flag"`, `["n"]`, "1", ""), `"std":1`, `"std":0`, 1), ""},
-		"a negative std":    {strings.Replace(table(`"flag"`, `["n"]`, "1", ""), `"std":1`, `"std":-1`, 1), ""},
-		"other fields":      {table(`"flag"`, `["n"]`, "1", `,"epsilon":1`), table(`"flag"`, `["n"]`, "1", `,"sigma":2`)},
-		"257 tables":        {"[" + many + "]", "[" + many[:256*(len(many)+1)/257-1] + "]"},
-		"codes of levels":   {`{"columns":["flag"],"counts":[1,2,3],"shape":[3],"std":1}`, `{"columns":["flag"],"counts":[1,2],"shape":[2],"std":1}`},
-		"codes and missing": {`{"columns":["sex"],"counts":[1,2,3,4],"shape":[4],"std":1}`, `{"columns":["sex"],"counts":[1,2,3],"shape":[3],"std":1}`},
-		"more codes":        {`{"columns":["flag"],"counts":[1,2],"shape":[4194305],"std":1}`, ""},
-		"codes of numbers":  {`{"columns":["age"],"counts":[1,2,3],"shape":[3],"std":1}`, `{"columns":["age"],"counts":[1,2,3,4],"shape":[4],"std":1}`},
-		"codes of steps":    {`{"columns":["price"],"counts":[1,2,3],"shape":[3],"std":1}`, `{"columns":["income"],"counts":[1,2,3],"shape":[3],"std":1}`},
-		"no codes":          {`{"columns":["income"],"counts":[],"std":1}`, ""},
-		"negative codes":    {`{"columns":["income"],"counts":[1],"shape":[-1],"std":1}`, `{"columns":["income"],"counts":[1],"shape":[1],"std":1}`},
+		"overlap, turned": {table(`"age"`, `["2..3","0..2"]`, "1,2", ""), table(`"age"`,
+			`["2..3","0..1"]`, "1,2", "")},
+		"ends of a step": {table(`"price"`, `["0..20","20..30"]`, "1,2", ""), table(`"price"`,
+			`["0..10","20..30"]`, "1,2", "")},
+		"touching": {table(`"income"`, `["0..21","20..30"]`, "1,2", ""), table(`"income"`,
+			`["0..20","20..30"]`, "1,2", "")},
+		"a number twice": {table(`"income"`, `["5","5"]`, "1,2", ""), table(`"income"`, `["5","6"]`,
+			"1,2", "")},
+		"reversed": {table(`"income"`, `["30..20"]`, "1", ""), table(`"income"`, `["20..20"]`,
+			"1", "")},
+		"infinite":      {table(`"income"`, `["0..Inf"]`, "1", ""), ""},
+		"no number":     {table(`"income"`, `["0..x"]`, "1", ""), ""},
+		"an identifier": {table(`"id"`, `["x"]`, "1", ""), ""},
+		"fewer counts":  {table(`"flag"`, `["n","y"]`, "1", ""), ""},
+		"more counts":   {table(`"flag"`, `["n","y"]`, "1,2,3", ""), ""},
+		"no std": {strings.Replace(table(`"flag"`, `["n"]`, "1", ""), `"std":1`, `"std":0`,
+			1), ""},
+		"a negative std": {strings.Replace(table(`"flag"`, `["n"]`, "1", ""), `"std":1`, `"std":-1`,
+			1), ""},
+		"other fields": {table(`"flag"`, `["n"]`, "1", `,"epsilon":1`), table(`"flag"`, `["n"]`,
+			"1", `,"sigma":2`)},
+		"257 tables": {"[" + many + "]", "[" + many[:256*(len(many)+1)/257-1] + "]"},
+		"codes of levels": {`{"columns":["flag"],"counts":[1,2,3],"shape":[3],"std":1}`,
+			`{"columns":["flag"],"counts":[1,2],"shape":[2],"std":1}`},
+		"codes and missing": {`{"columns":["sex"],"counts":[1,2,3,4],"shape":[4],"std":1}`,
+			`{"columns":["sex"],"counts":[1,2,3],"shape":[3],"std":1}`},
+		"more codes": {`{"columns":["flag"],"counts":[1,2],"shape":[4194305],"std":1}`, ""},
+		"codes of numbers": {`{"columns":["age"],"counts":[1,2,3],"shape":[3],"std":1}`,
+			`{"columns":["age"],"counts":[1,2,3,4],"shape":[4],"std":1}`},
+		"codes of steps": {`{"columns":["price"],"counts":[1,2,3],"shape":[3],"std":1}`,
+			`{"columns":["income"],"counts":[1,2,3],"shape":[3],"std":1}`},
+		"no codes": {`{"columns":["income"],"counts":[],"std":1}`, ""},
+		"negative codes": {`{"columns":["income"],"counts":[1],"shape":[-1],"std":1}`,
+			`{"columns":["income"],"counts":[1],"shape":[1],"std":1}`},
 		"CSV without std":   {"flag,count\nn,1\n", "flag,count,std\nn,1,2\n"},
 		"CSV without count": {"flag,std\nn,1\n", ""},
 		"CSV of two stds":   {"flag,count,std\nn,1,2\ny,1,3\n", "flag,count,std\nn,1,2\ny,1,2\n"},
@@ -88,9 +104,10 @@ func TestTablesThatMeanNothing(t *testing.T) {
 		"CSV of no std":     {"flag,count,std\nn,1,x\n", ""},
 		"CSV of a column":   {"x,count,std\nn,1,2\n", ""},
 		"CSV of columns":    {strings.Repeat("x,", 17) + "count,std\n", ""},
-		"CSV in quotes":     {"\"" + strings.Repeat("x,", 17) + "\",count,std\n", "\"flag\",\"count\",std\nn,1,2\n"},
-		"CSV of cells":      {wide(1<<15 + 1), wide(1 << 10)},
-		"infinite count":    {"flag,count,std\nn,Inf,2\n", ""},
+		"CSV in quotes": {"\"" + strings.Repeat("x,", 17) + "\",count,std\n",
+			"\"flag\",\"count\",std\nn,1,2\n"},
+		"CSV of cells":   {wide(1<<15 + 1), wide(1 << 10)},
+		"infinite count": {"flag,count,std\nn,Inf,2\n", ""},
 	} {
 		if _, err := released.Read(strings.NewReader(c.bad), s); !errors.Is(err, released.ErrFormat) {
 			t.Errorf("%s: %v", what, err)
@@ -116,19 +133,24 @@ func TestCellsOfRecords(t *testing.T) {
 	}{
 		"levels":  {one("sex", 700, "m"), func(sex string, _, _ float64) bool { return sex == "m" }},
 		"missing": {one("sex", 700, ""), func(sex string, _, _ float64) bool { return sex == "" }},
-		"whole":   {one("age", 700, "2..4"), func(_ string, age, _ float64) bool { return age >= 2 && age <= 4 }},
+		"whole": {one("age", 700, "2..4"), func(_ string, age, _ float64) bool {
+			return age >= 2 &&
+				age <= 4
+		}},
 		"a value": {one("age", 700, "3"), func(_ string, age, _ float64) bool { return age == 3 }},
 		"real": {one("income", 700, "20..40"),
 			func(_ string, _, income float64) bool { return income >= 20 && income < 40 }},
-		"two ranges": {released.Table{Columns: []string{"income"}, Values: [][]string{{"40..60", "0..10"}},
+		"two ranges": {released.Table{Columns: []string{"income"}, Values: [][]string{{"40..60",
+			"0..10"}},
 			Counts: []float64{nan, 700}, Std: 0.1},
 			func(_ string, _, income float64) bool { return income < 10 }},
 		"two columns": {released.Table{Columns: []string{"sex", "age"}, Values: [][]string{{"f", "m"},
 			{"0..4", "5..9"}}, Counts: []float64{nan, nan, 700, nan}, Std: 0.1},
 			func(sex string, age, _ float64) bool { return sex == "m" && age < 5 }},
 	} {
-		m, err := released.Match(t.Context(), gen, []released.Table{c.table}, released.Settings{Pool: 4000,
-			Records: 1000})
+		m, err := released.Match(t.Context(), gen, []released.Table{c.table},
+			released.Settings{Pool: 4000,
+				Records: 1000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +181,8 @@ func TestSettingsOfMatch(t *testing.T) {
 		s      released.Settings
 		good   bool
 	}{
-		"small": {1, released.Settings{Pool: 10}, true}, "no table": {0, released.Settings{Pool: 10}, false},
+		"small": {1, released.Settings{Pool: 10}, true}, "no table": {0, released.Settings{Pool: 10},
+			false},
 		"most tables":  {256, released.Settings{Pool: 10}, true},
 		"more tables":  {257, released.Settings{Pool: 10}, false},
 		"negative":     {1, released.Settings{Pool: -1}, false},

@@ -106,7 +106,8 @@ func (r *rows) Next(dest []driver.Value) error {
 }
 
 // TestEveryFailingCall lets each call to the database fail once. What is read is an error, without
-// the database's text, and never fewer rows. What is written is committed as a whole, or not at all.
+// the database's text, and never fewer rows. What is written is committed as a whole, or not at
+// all.
 func TestEveryFailingCall(t *testing.T) {
 	s, err := records.NewSchema(records.Integer("x", 0, 9))
 	if err != nil {
