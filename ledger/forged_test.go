@@ -270,6 +270,37 @@ func TestForgedSnapshots(t *testing.T) {
 		_, err := behind(early, bad)
 		damagedBecause(t, c[1], err, c[2])
 	}
+	for what, drop := range map[string]func(l map[string]any){
+		"no transactions": func(l map[string]any) { delete(l, "transactions") },
+		"one transaction": func(l map[string]any) {
+			l["transactions"] = l["transactions"].([]any)[:1]
+		},
+		"no parts": func(l map[string]any) {
+			delete(l, "transactions")
+			delete(l, "parts")
+		},
+		"no entries": func(l map[string]any) {
+			delete(l, "transactions")
+			l["entries"] = l["entries"].([]any)[:1]
+		},
+		"one part less": func(l map[string]any) {
+			parts := object(l, "parts", 0)
+			parts["ledgers"] = parts["ledgers"].([]any)[:1]
+		},
+	} {
+		var doc map[string]any
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		drop(object(doc, "snapshot", "ledger"))
+		bad := slices.Clone(last)
+		bad[0].Text = must[[]byte](t)(json.Marshal(doc))
+		bad[0].Hash = ChainHash(previous(bad[0].Text), bad[0].Text)
+		_, err := behind(early, bad)
+		damagedBecause(t, what, err, "holds less")
+	}
 	fewer := strings.LastIndex(text, spent)
 	bad := slices.Clone(last)
 	bad[0].Text = []byte(text[:fewer] + `"spent":0` + text[fewer+len(spent):])
