@@ -136,6 +136,8 @@ func TestMistakes(t *testing.T) {
 			args...)
 	}
 	s.run(0, "ledger", "create", "people", "--epsilon", "0.5")
+	s.run(0, "plan", "schema.json", "--records", "3000", "--relation", "replace_one", "-o",
+		"replace.json")
 	for _, c := range []struct {
 		code  int
 		words string
@@ -231,6 +233,7 @@ func TestMistakes(t *testing.T) {
 		{exitIO, "no/where", []string{"fit", "plan.json", "people.csv", "--ledger", "people", "-o",
 			"no/where/x.gen"}},
 		{exitNoise, "noise", []string{"plan", "schema.json", "--records", "3", "--epsilon", "0.01"}},
+		{exitInput, "replace.json: the audit adds and removes", []string{"audit", "replace.json"}},
 		{exitUsage, "--canaries: 9: want", []string{"audit", "plan.json", "--canaries", "9"}},
 		{exitUsage, "--samples: 99: want", []string{"audit", "plan.json", "--samples", "99"}},
 		{exitUsage, "--false-alarm: 0: want", []string{"audit", "plan.json", "--false-alarm", "0"}},
