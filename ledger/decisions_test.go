@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -187,6 +191,12 @@ func TestGuaranteesComeBack(t *testing.T) {
 			}
 		}
 	}
+	for _, good := range []string{`"epsilon":0`, `"epsilon":0,"unit":"user"`, `"epsilon":"inf"`} {
+		text := `{` + good + `,"delta":0,"relation":"add_or_remove_one"}` // the zero value, and a fault
+		if err := json.Unmarshal([]byte(text), new(Guarantee)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 	for _, bad := range []string{`"unit":"household"`, `"unit":"user","rows_per_unit":-1`,
 		`"unit":"record","rows_per_unit":2`, `"noise_class":["none"]`} {
 		text := `{"epsilon":0,"delta":0,"relation":"add_or_remove_one",` + bad + `}`
@@ -337,5 +347,133 @@ func TestNamesOfLedgers(t *testing.T) {
 		if err := ValidateName(strings.Repeat("x", n)); (err == nil) != want {
 			t.Errorf("a name of %d bytes: %v", n, err)
 		}
+	}
+}
+
+// TestMostEntries: a ledger holds as many entries as a guarantee that is read may have, and no
+// more.
+func TestMostEntries(t *testing.T) {
+	const each = valuesOfEntry + 2 // of an event with one number
+	lines := make([]Line, mostReadValues/each)
+	for i := range lines {
+		lines[i] = Line{Purpose: strconv.Itoa(i), Event: accountant.Pure{Epsilon: 1e-9}, Count: 1}
+	}
+	l := New(journalBudget)
+	must[[]*Reservation](t)(l.ReserveAll(Transaction{Lines: lines[1:]}))
+	two := Transaction{Lines: []Line{{Purpose: "x", Event: lines[0].Event, Count: 1},
+		{Purpose: "y", Event: lines[0].Event, Count: 1}}}
+	wrong := (*param.Error)(nil)
+	if _, err := l.ReserveAll(two); !errors.As(err, &wrong) {
+		t.Errorf("%d entries are reserved: %v", len(lines)+1, err)
+	}
+	two.Lines = two.Lines[:1]
+	must[[]*Reservation](t)(l.ReserveAll(two))
+	if err := l.Spend("z", lines[0].Event); !errors.As(err, &wrong) {
+		t.Errorf("%d entries are spent: %v", len(lines)+1, err)
+	}
+	if len(l.Entries()) != len(lines) {
+		t.Errorf("%d entries, want %d", len(l.Entries()), len(lines))
+	}
+}
+
+// TestFewUsesAreCountedAhead: what a crash loses is at most one use, and one of 32 that were taken.
+// The first reason why a run is not private stays.
+func TestFewUsesAreCountedAhead(t *testing.T) {
+	for _, id := range []string{"", "run"} {
+		j := &listed{}
+		l := must[*Ledger](t)(CreateOn(t.Context(), j, Terms{Name: "people", Budget: journalBudget}))
+		other := must[*Ledger](t)(OpenOn(t.Context(), j))
+		r := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: id, Lines: []Line{{Purpose: "x",
+			Event: accountant.Gaussian{NoiseMultiplier: 1e4}, Count: 500}}}))[0]
+		for n := range 500 {
+			if err := r.Spend(); err != nil {
+				t.Fatal(err)
+			}
+			if counted := other.Entries()[0].Spent; counted < n+1 || counted > n+1+(n+1)/aheadShare {
+				t.Fatalf("%d uses are taken, and %d counted", n+1, counted)
+			}
+		}
+		l.MarkNotPrivate("first")
+		lines := len(j.lines)
+		l.MarkNotPrivate("second")
+		if l.NotPrivate() != "first" || other.NotPrivate() != "first" || len(j.lines) != lines {
+			t.Errorf("not private: %q and %q", l.NotPrivate(), other.NotPrivate())
+		}
+	}
+}
+
+// TestLateEventsAreSaid: a guarantee says that it covers late events under a condition only if it
+// has any.
+func TestLateEventsAreSaid(t *testing.T) {
+	l := New(journalBudget)
+	for _, late := range []bool{false, true} {
+		if err := l.Spend(fmt.Sprint(late), journalEvent); err != nil {
+			t.Fatal(err)
+		}
+		said := strings.Contains(strings.Join(l.Guarantee().NotCovered, "\n"), "marked *")
+		if said != late || strings.Contains(l.Guarantee().String(), " *\n") != late {
+			t.Errorf("late %t: %v", late, l.Guarantee())
+		}
+	}
+}
+
+// TestFilesOfTheSystem: what is no regular file is no journal, and a file that cannot be replaced
+// is an error.
+func TestFilesOfTheSystem(t *testing.T) {
+	folder := t.TempDir()
+	path, inner := filepath.Join(folder, "file"), filepath.Join(folder, "folder", "inner")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	write := func(text string, err error) func(io.Writer) error {
+		return func(w io.Writer) error {
+			_, failed := io.WriteString(w, text)
+			return errors.Join(failed, err)
+		}
+	}
+	var d files
+	if _, err := d.Open(path, true, false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that does not exist: %v", err)
+	}
+	if _, err := d.Open(inner, false, false); err == nil {
+		t.Error("a folder is opened")
+	}
+	if err := d.Replace(filepath.Dir(inner), write("x", nil)); err == nil {
+		t.Error("a folder is replaced")
+	}
+	if err := d.Replace(path, write("old", nil)); err != nil {
+		t.Fatal(err)
+	}
+	f := must[diskFile](t)(d.Open(path, false, false))
+	if err := d.Replace(path, write("new and broken", broken)); !errors.Is(err, broken) {
+		t.Errorf("content that breaks off: %v", err)
+	}
+	if n, err := f.Size(); n != 3 || err != nil {
+		t.Errorf("the file has %d bytes, %v", n, err)
+	}
+	if same, err := f.Current(path); !same || err != nil {
+		t.Errorf("a file that stays: %t, %v", same, err)
+	}
+	if err := d.Replace(path, write("newer", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := f.Current(path); same || err != nil {
+		t.Errorf("a file that was replaced: %t, %v", same, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := f.Current(path); same || err != nil {
+		t.Errorf("a file that was removed: %t, %v", same, err)
+	}
+	if _, err := f.Current(filepath.Join(path, "x\x00")); err == nil {
+		t.Error("a path that cannot be looked up")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Size(); err == nil {
+		t.Error("a closed file has a size")
 	}
 }

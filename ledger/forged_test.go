@@ -92,6 +92,9 @@ func TestForgedLines(t *testing.T) {
 		{`"disjoint":{"purpose":"classes","n":2`, `"disjoint":{"purpose":"classes","n":99999`, "part"},
 		{`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":6`,
 			`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":0`, "ount"},
+		{`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50},"count":5`,
+			`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50},"count":5,"taken":-1`,
+			"reserve.count"},
 		{`"purpose":"part","event":{"kind":"gaussian","noise_multiplier":50}`,
 			`"purpose":"part","event":{"kind":"gaussian","noise_multiplier":-1}`, "oise"},
 		{`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50}`,
@@ -353,6 +356,9 @@ func TestForgedFiles(t *testing.T) {
 		"number of a group of parts": func(d map[string]any) {
 			object(d, "transactions", 0)["groups"] = []int{7}
 		},
+		"the number of a group of": func(d map[string]any) {
+			object(d, "transactions", 0)["groups"] = []int{-1}
+		},
 		"the number of a group\"": func(d map[string]any) {
 			object(d, "transactions", 0, "lines", 2)["group"] = 3
 		},
@@ -367,7 +373,7 @@ func TestForgedFiles(t *testing.T) {
 		},
 		"a line that the ledger's": func(d map[string]any) {
 			line := object(d, "transactions", 0, "lines", 0)
-			line["spent"], line["reserved"] = 1, 0
+			line["spent"], line["reserved"] = 0, 0
 		},
 	} {
 		data := changed(t, kept(t), change)

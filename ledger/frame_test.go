@@ -76,6 +76,7 @@ func TestFrameRefuses(t *testing.T) {
 		bytes.Replace(good, []byte(" 1 "), []byte(" +1 "), 1),
 		bytes.Replace(good, []byte(" 1 "), []byte("  "), 1),
 		bytes.Replace(good, []byte(" 1 "), []byte(" 99999999999999999999 "), 1),
+		bytes.Replace(good, []byte(" 1 "), []byte(" 18446744073709551617 "), 1), // 2⁶⁴ + 1
 		bytes.Replace(good, []byte(" - "), []byte(" x "), 1),
 		bytes.Replace(good, []byte(" - "), []byte(" -"), 1)} {
 		if f, ok := parseFrame(bad); ok && f.Position == line.Position && f.Snapshot == line.Snapshot &&
