@@ -106,3 +106,29 @@ func TestLargeWindows(t *testing.T) {
 		}
 	}
 }
+
+// TestWritersThatFail lets a writer fail after every few bytes: each failure is an error.
+func TestWritersThatFail(t *testing.T) {
+	s := people(t)
+	f := drawn(t, s, 900)
+	for _, l := range layouts {
+		size := len(written(t, l, s, f, f.Slice(0, 3)))
+		for room := 0; room < size; room += 1 + size/40 {
+			err := arrow.WriteFrames(&limited{room}, l, s, parts(f, f.Slice(0, 3)))
+			if !errors.Is(err, errRoom) {
+				t.Errorf("layout %d, room for %d of %d bytes: %v", l, room, size, err)
+			}
+		}
+	}
+}
+
+type limited struct{ room int }
+
+var errRoom = errors.New("no more room")
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.room -= len(b); l.room < 0 {
+		return 0, errRoom
+	}
+	return len(b), nil
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -325,4 +326,68 @@ func TestUnsignedAndLargeNumbers(t *testing.T) {
 	if got := cellsOf(must(read(file.Bytes(), s))(t)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// TestBombsOfEncodings: pages that are small by their encoding, and hold gigabytes, are refused
+// without them: a run of bools, and texts that repeat a long one.
+func TestBombsOfEncodings(t *testing.T) {
+	run := append(binary.AppendUvarint(nil, 1<<32), 1) // 2³¹ times true
+	bools := append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)
+	page := dataPage(1, int32(len(bools)), format.RLE, levels(1, bools...))
+	var file bytes.Buffer
+	w := pq.NewGenericWriter[any](&file, pq.NewSchema("rows", pq.Group{"c": pq.Encoded(pq.String(),
+		&pq.DeltaByteArray)}), pq.PageBufferSize(1<<30))
+	long := bytes.Repeat([]byte("a"), 50_000)
+	for range 600 { // 30 MB
+		must(w.WriteRows([]pq.Row{{pq.ByteArrayValue(long).Level(0, 0, 0)}}))(t)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	flag := must(records.NewSchema(records.Flag("c", "n", "y")))(t)
+	text := must(records.NewSchema(records.Categorical("c", "a", "b")))(t)
+	for what, c := range map[string]struct {
+		file   []byte
+		schema records.Schema
+	}{"bools": {crafted(t, format.Boolean, format.Uncompressed, 1, nil, page), flag},
+		"prefixes": {file.Bytes(), text}} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := read(c.file, c.schema)
+		runtime.ReadMemStats(&after)
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; !errors.Is(err, records.ErrFormat) ||
+			took > 16 {
+			t.Errorf("%s: %d bytes take %d MB: %v", what, len(c.file), took, err)
+		}
+	}
+}
+
+// TestWritersThatFail lets a writer fail after every few bytes, with rows of two row groups: each
+// failure is an error.
+func TestWritersThatFail(t *testing.T) {
+	s := must(records.NewSchema(records.Flag("a", "n", "y"), records.Integer("b", 0, 1<<40)))(t)
+	whole := make([]int64, 1<<17+5)
+	for i := range whole {
+		whole[i] = int64(i) * 7919 % (1 << 30)
+	}
+	f := must(records.FromColumns(s, records.Values{Codes: make([]int32, len(whole)),
+		Dictionary: []string{"y"}}, records.Values{Whole: whole}))(t)
+	size := len(written(t, f))
+	for room := 0; room < size; room += 1 + size/4 {
+		err := parquet.WriteFrames(&limited{room}, s, parts(f, f.Slice(0, 3)))
+		if !errors.Is(err, errRoom) {
+			t.Errorf("room for %d of %d bytes: %v", room, size, err)
+		}
+	}
+}
+
+type limited struct{ room int }
+
+var errRoom = errors.New("no more room")
+
+func (l *limited) Write(b []byte) (int, error) {
+	if l.room -= len(b); l.room < 0 {
+		return 0, errRoom
+	}
+	return len(b), nil
 }
