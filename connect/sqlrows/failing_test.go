@@ -6,8 +6,11 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/connect/sqlrows"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -18,6 +21,7 @@ import (
 type brokenDB struct {
 	left                  int // calls before the one that fails
 	added, commits, backs int
+	last                  []driver.Value // what was added last
 }
 
 var errCell = errors.New("cannot convert 'secret'")
@@ -61,7 +65,8 @@ type stmt struct {
 func (s *stmt) Close() error  { return nil }
 func (s *stmt) NumInput() int { return -1 }
 
-func (s *stmt) Exec([]driver.Value) (driver.Result, error) {
+func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
+	s.f.last = slices.Clone(args)
 	if err := s.f.fails(); err != nil {
 		return nil, err
 	}
@@ -212,5 +217,48 @@ func TestEveryFailingCall(t *testing.T) {
 		if wrong := (*param.Error)(nil); !errors.As(err, &wrong) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestWhatIsWritten: the value of each kind of column in the database, and NULL for a missing one.
+func TestWhatIsWritten(t *testing.T) {
+	at := time.Unix(3600, 0).UTC()
+	s, err := records.NewSchema(records.Numeric("x", 0, 9).WithMissing(),
+		records.Integer("n", 0, 1<<60).WithMissing(), records.Categorical("c", "a", "b").WithMissing(),
+		records.Datetime("t", time.Unix(0, 0).UTC(), at, time.Second).WithMissing(),
+		records.Duration("d", 0, time.Hour, 500*time.Millisecond).WithMissing(),
+		records.Identifier("id", records.UUID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		row  []any
+		want []driver.Value
+	}{
+		{[]any{0.5, 1 << 59, "b", at, 1500 * time.Millisecond, nil}, []driver.Value{0.5, int64(1 << 59),
+			"b", "1970-01-01T01:00:00Z", "1.5", nil}},
+		{[]any{0, 0, "a", at, 2 * time.Second, nil}, []driver.Value{0.0, int64(0), "a",
+			"1970-01-01T01:00:00Z", int64(2), nil}},
+		{make([]any, 6), make([]driver.Value, 6)},
+	} {
+		f, err := records.FromValues(s, c.row)
+		if err != nil {
+			t.Fatal(err)
+		}
+		db := &brokenDB{left: 1 << 20}
+		if err := sqlrows.Insert(t.Context(), sql.OpenDB(db), sqlrows.Question, "people", s,
+			func(yield func(records.Data, error) bool) { yield(f, nil) }); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(db.last, c.want) {
+			t.Errorf("%v is written as %#v, want %#v", c.row, db.last, c.want)
+		}
+	}
+	broken := errors.New("broken")
+	db := &brokenDB{left: 1 << 20}
+	err = sqlrows.InsertTables(t.Context(), sql.OpenDB(db), sqlrows.Dollar,
+		func(yield func(*records.Linked, error) bool) { yield(nil, broken) })
+	if !errors.Is(err, broken) || db.commits > 0 {
+		t.Errorf("parts that break off: %v, %d commits", err, db.commits)
 	}
 }
