@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -214,5 +216,120 @@ func TestClosedHandlers(t *testing.T) {
 	}
 	if err := reserve.Spend("x", accountant.Gaussian{NoiseMultiplier: 90}); err == nil {
 		t.Error("a ledger stays open when the handler is closed")
+	}
+}
+
+// TestAnswersSayWhatTheyAreAbout: the headers of every answer, the transaction in the answer to a
+// reservation, and what a client learns of an operation that does not exist.
+func TestAnswersSayWhatTheyAreAbout(t *testing.T) {
+	s := serve(t, Config{})
+	_, answer := s.ask(t, "PUT", here+"run-00000001", gaussian(90, 5, 0))
+	line := answer["lines"].([]any)[0].(map[string]any)
+	kept := answer["kept"].(map[string]any)
+	last := s.ledger(t).Kept()
+	if answer["id"] != "run-00000001" || line["purpose"] != "count" || line["reserved"] != 5.0 ||
+		line["left"] != 5.0 || line["took"] != 0.0 || kept["id"] != last.ID ||
+		kept["position"].(map[string]any)["hash"] != last.Position.Hash {
+		t.Errorf("got %v, want run-00000001 and the ledger's %+v", answer, last)
+	}
+	for path, want := range map[string]int{"/v1/nothing": 404, "/v1/ledgers": 200} {
+		if status, answer := s.ask(t, "GET", path, ""); status != want || want == 404 &&
+			code(answer) != "not_found" {
+			t.Errorf("%s: got %d %v, want %d", path, status, answer, want)
+		}
+		res, err := http.Get(s.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		for name, want := range map[string]string{"Content-Type": "application/json",
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"} {
+			if got := res.Header.Get(name); res.StatusCode != http.StatusForbidden || got != want {
+				t.Errorf("%s: %d with %s %q, want 403 with %q", path, res.StatusCode, name, got, want)
+			}
+		}
+	}
+}
+
+// TestDefaultLimits: what a handler allows if its settings say nothing, and the longest page of
+// lines.
+func TestDefaultLimits(t *testing.T) {
+	h, err := New(t.Context(), ledger.Memory(), Config{Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := h.config; c.MaxBody != 1<<20 || c.Timeout != 30*time.Second || c.Concurrent != 64 ||
+		cap(h.slots) != 64 {
+		t.Errorf("got %d bytes, %v and %d at once, want 1 MiB, 30 s and 64", c.MaxBody, c.Timeout,
+			cap(h.slots))
+	}
+	for text, want := range map[string]uint64{"": 7, "0": 0, "12": 12, "9223372036854775807": 1<<63 - 1} {
+		r := httptest.NewRequest("GET", "/?n="+text, nil)
+		if n, err := number(r, "n", 7); err != nil || n != want {
+			t.Errorf("%q: got %d %v, want %d", text, n, err, want)
+		}
+	}
+	for _, text := range []string{"9223372036854775808", "-1", "0x10", "1.0", "a"} {
+		if _, err := number(httptest.NewRequest("GET", "/?n="+text, nil), "n", 7); err == nil {
+			t.Errorf("the number %q is accepted", text)
+		}
+	}
+	s := serve(t, Config{MaxBody: 4 << 20})
+	events := make([]string, mostLinesAsked)
+	for i := range events {
+		events[i] = fmt.Sprintf(`{"purpose":"x","event":{"kind":"gaussian","noise_multiplier":1e6},`+
+			`"count":%d}`, i%2) // a line of no uses is refused only after the number of lines
+	}
+	status, answer := s.ask(t, "PUT", here+"run-00000001", `{"lines":[`+strings.Join(events, ",")+`]}`)
+	if strings.Contains(fmt.Sprint(answer), "at most 10000") {
+		t.Errorf("10,000 lines: %d %.300v", status, answer)
+	}
+	l, err := s.store.Open(t.Context(), people)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for l.Kept().Position.Line < mostLines+1 {
+		if err := l.Spend("x", accountant.Gaussian{NoiseMultiplier: 1e6}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, want := range map[string]int{"": mostLines, "?limit=1000": mostLines,
+		"?limit=5000": mostLines, "?limit=0": 1, "?limit=1": 1, "?limit=2": 2, "?limit=999": 999} {
+		status, answer := s.ask(t, "GET", "/v1/ledgers/"+people+"/lines"+query, "")
+		lines, _ := answer["lines"].([]any)
+		if status != 200 || len(lines) != want || answer["next"] != float64(want) {
+			t.Errorf("lines%s: %d, %d lines and next %v, want %d", query, status, len(lines),
+				answer["next"], want)
+		}
+	}
+}
+
+// stuck is a backend whose journals do not close without an error.
+type stuck struct{ ledger.Backend }
+
+type stuckJournal struct{ ledger.Journal }
+
+func (s stuck) Journal(ctx context.Context, name string, mode ledger.Mode) (ledger.Journal, error) {
+	j, err := s.Backend.Journal(ctx, name, mode)
+	return stuckJournal{j}, err
+}
+
+var errStuck = errors.New("the disk is gone")
+
+func (j stuckJournal) Close() error { return errors.Join(j.Journal.Close(), errStuck) }
+
+// TestCloseReportsWhatFailed: Close returns the errors of the ledgers that it closes.
+func TestCloseReportsWhatFailed(t *testing.T) {
+	s := serve(t, Config{})
+	h, err := New(t.Context(), ledger.NewStore(stuck{s.store.Backend}), Config{Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.ledgers.get(people, Reserve); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); !errors.Is(err, errStuck) {
+		t.Errorf("got %v, want %v", err, errStuck)
 	}
 }
