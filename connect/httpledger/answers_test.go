@@ -263,7 +263,8 @@ func TestDefaultLimits(t *testing.T) {
 		t.Errorf("got %d bytes, %v and %d at once, want 1 MiB, 30 s and 64", c.MaxBody, c.Timeout,
 			cap(h.slots))
 	}
-	for text, want := range map[string]uint64{"": 7, "0": 0, "12": 12, "9223372036854775807": 1<<63 - 1} {
+	for text, want := range map[string]uint64{"": 7, "0": 0, "12": 12,
+		"9223372036854775807": 1<<63 - 1} {
 		r := httptest.NewRequest("GET", "/?n="+text, nil)
 		if n, err := number(r, "n", 7); err != nil || n != want {
 			t.Errorf("%q: got %d %v, want %d", text, n, err, want)
@@ -280,7 +281,8 @@ func TestDefaultLimits(t *testing.T) {
 		events[i] = fmt.Sprintf(`{"purpose":"x","event":{"kind":"gaussian","noise_multiplier":1e6},`+
 			`"count":%d}`, i%2) // a line of no uses is refused only after the number of lines
 	}
-	status, answer := s.ask(t, "PUT", here+"run-00000001", `{"lines":[`+strings.Join(events, ",")+`]}`)
+	status, answer := s.ask(t, "PUT", here+"run-00000001", `{"lines":[`+strings.Join(events,
+		",")+`]}`)
 	if strings.Contains(fmt.Sprint(answer), "at most 10000") {
 		t.Errorf("10,000 lines: %d %.300v", status, answer)
 	}

@@ -44,12 +44,14 @@ func TestCodesStandForValues(t *testing.T) {
 	}
 }
 
-// TestExactNumbers: the number of equally weighted records, the fits, and the number of records that
+// TestExactNumbers: the number of equally weighted records, the fits, and the number of records
+// that
 // the most precise table counts.
 func TestExactNumbers(t *testing.T) {
 	gen := generator(schema(t))
 	m, err := released.Match(t.Context(), gen, []released.Table{{Columns: []string{"age"},
-		Values: [][]string{{"0..4", "5..9"}}, Counts: []float64{1e6, 1e6}, Std: 1e7}}, released.Settings{})
+		Values: [][]string{{"0..4", "5..9"}}, Counts: []float64{1e6, 1e6}, Std: 1e7}},
+		released.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,8 @@ func TestExactNumbers(t *testing.T) {
 	}
 	// A count that was not released is no part of the number of records, though no record has it.
 	m, err = released.Match(t.Context(), gen, []released.Table{{Columns: []string{"income"},
-		Values: [][]string{{"0..99", "99.5", "99.7", "99..99.2"}}, Counts: []float64{1000, math.NaN(), 0, 0},
+		Values: [][]string{{"0..99", "99.5", "99.7", "99..99.2"}}, Counts: []float64{1000, math.NaN(),
+			0, 0},
 		Std: 1}}, released.Settings{Pool: 1000})
 	if err != nil {
 		t.Fatal(err)
@@ -87,9 +90,11 @@ func TestExactNumbers(t *testing.T) {
 func TestTablesOfManyCells(t *testing.T) {
 	gen := generator(schema(t))
 	values := numbers(1<<22/3 + 1)
-	if _, err := released.Match(t.Context(), gen, []released.Table{{Columns: []string{"sex", "income"},
+	if _, err := released.Match(t.Context(), gen, []released.Table{{Columns: []string{"sex",
+		"income"},
 		Values: [][]string{{"f", "m", ""}, values}, Counts: make([]float64, 3*len(values)), Std: 1}},
-		released.Settings{Pool: 10, Records: 5}); err == nil || !strings.Contains(err.Error(), "cells") {
+		released.Settings{Pool: 10, Records: 5}); err == nil || !strings.Contains(err.Error(),
+		"cells") {
 		t.Error("a table of many cells:", err)
 	}
 	for levels, good := range map[int]bool{1<<14 - 1: true, 1 << 14: false} { // and the missing value
