@@ -78,6 +78,8 @@ func (a *automatic) run(ctx context.Context) (err error) {
 	return nil
 }
 
+const overlayFile = "overlay.json"
+
 // failing finds the lines that do not compile.
 var failing = regexp.MustCompile(`(?m)^[^\s:]*?([^/\s:]+\.go):(\d+):\d+:`)
 
@@ -97,7 +99,7 @@ func (a *automatic) build(ctx context.Context) ([]change, error) {
 				return nil, err
 			}
 		}
-		list := filepath.Join(a.scratch, "overlay.json")
+		list := filepath.Join(a.scratch, overlayFile)
 		text, err := json.Marshal(map[string]any{"Replace": overlay})
 		if err != nil {
 			return nil, err
@@ -196,6 +198,8 @@ func (p probe) execute(ctx context.Context, names []string, limit time.Duration,
 		flags = append(flags, "-long")
 	}
 	c := exec.CommandContext(ctx, p.binary, flags...)
-	c.Dir, c.WaitDelay, c.Env = p.dir, 5*time.Second, append(os.Environ(), env)
+	c.Dir, c.WaitDelay = p.dir, 5*time.Second
+	list := filepath.Join(filepath.Dir(p.binary), overlayFile) // for tests that build a program
+	c.Env = append(os.Environ(), env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+list)
 	return c.Run()
 }

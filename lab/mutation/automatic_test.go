@@ -98,3 +98,55 @@ func TestNoise(t *testing.T) {
 		t.Errorf("the survivors once more: %v\n%s", err, out.String())
 	}
 }
+
+// TestPrograms plants the changes of a program whose test builds it and runs it.
+func TestPrograms(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module small\n\ngo 1.26\n",
+		"main.go": `package main
+
+import "os"
+
+func main() {
+	if len(os.Args) > 1 {
+		os.Exit(code())
+	}
+}
+
+func code() int { return 3 }
+`,
+		"main_test.go": `package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+func TestProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	ended := exec.Command(program, "x")
+	if err := ended.Run(); err == nil || ended.ProcessState.ExitCode() != 3 {
+		t.Error(err)
+	}
+	if err := exec.Command(program).Run(); err != nil {
+		t.Error(err)
+	}
+}
+`} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out bytes.Buffer
+	a := &automatic{root: root, in: ".", tests: []string{"."}, chosen: regexp.MustCompile(""),
+		files: regexp.MustCompile(""), limit: time.Minute, sample: 1000, out: &out}
+	if err := a.run(t.Context()); err != nil ||
+		!strings.Contains(out.String(), " changes planted, 0 survived") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
