@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -32,7 +34,7 @@ func TestReportsStateTheirData(t *testing.T) {
 			if every > 0 && i%every == 0 {
 				age = 77
 			}
-			if every > 0 && i%(2*every) == 0 {
+			if every > 0 && i%(2*every) == every {
 				income = -5
 			}
 			text = fmt.Appendf(text, "%d,%d,%s\n", age, income, "ny"[i%2:i%2+1])
@@ -61,7 +63,7 @@ func TestReportsStateTheirData(t *testing.T) {
 				fmt.Sprintf(sampled, 102, "synthetic")}}},
 		"outside": {40, 20, 60, 10, 20, report.Sizes{Real: 40, HeldOut: 20, Synthetic: 60, Compared: 40,
 			Outside: []string{fmt.Sprintf(outside, "real", "column age in 4, column income in 2", 40),
-				fmt.Sprintf(outside, "held-out real", "column age in 1, column income in 1", 20)}}},
+				fmt.Sprintf(outside, "held-out real", "column age in 1", 20)}}},
 	} {
 		in := report.Input{Real: read(c.real, c.strays), Synthetic: read(c.synthetic, 0)}
 		if c.held > 0 {
@@ -180,6 +182,17 @@ func TestTitlesOfReports(t *testing.T) {
 			t.Errorf("%s: %v, %+v", what, err, r)
 		}
 	}
+	for _, none := range []report.Input{{Generator: synth.NewGenerator("broken", broken{redraw{fake}}, g)},
+		{Generator: gen, Title: "ended"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		if none.Title != "" {
+			cancel()
+		}
+		if _, err := report.Released(ctx, none, quick()); err == nil {
+			t.Error("a report of records that cannot be drawn")
+		}
+		cancel()
+	}
 	s := quick()
 	s.Synthetic = 1
 	if _, err := report.Released(t.Context(), report.Input{Generator: gen}, s); err == nil {
@@ -193,6 +206,13 @@ func TestTitlesOfReports(t *testing.T) {
 		t.Errorf("drawn for 20 real records: %v", err)
 	}
 }
+
+// broken is a model that draws nothing.
+type broken struct{ redraw }
+
+var errBroken = errors.New("broken")
+
+func (broken) Sampler(synth.Draw) (synth.Sampler, error) { return synth.Sampler{}, errBroken }
 
 // TestCeilingOfReleasedFigures: a report without real records takes their number from the released
 // figures.
