@@ -182,7 +182,8 @@ func TestTitlesOfReports(t *testing.T) {
 			t.Errorf("%s: %v, %+v", what, err, r)
 		}
 	}
-	for _, none := range []report.Input{{Generator: synth.NewGenerator("broken", broken{redraw{fake}}, g)},
+	for _, none := range []report.Input{{Generator: synth.NewGenerator("broken", broken{redraw{fake}},
+		g)},
 		{Generator: gen, Title: "ended"}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		if none.Title != "" {
@@ -239,12 +240,81 @@ func TestCeilingOfReleasedFigures(t *testing.T) {
 		}
 		near(t, "the ceiling", r.Ceiling.Noise, want)
 	}
-	for _, none := range []ledger.Guarantee{{Epsilon: 1, Delta: accountant.MinDelta / 2}} {
-		figures.Records = 700
-		r, err := report.Released(t.Context(), report.Input{Synthetic: fake, Guarantee: &none,
+	figures.Records = 700
+	none := ledger.Guarantee{Epsilon: 1, Delta: accountant.MinDelta / 2}
+	r, err := report.Released(t.Context(), report.Input{Synthetic: fake, Guarantee: &none,
+		Fidelity: &figures}, quick())
+	if err != nil || r.Ceiling != nil {
+		t.Errorf("a guarantee of %+v: %v", none, err)
+	}
+	for relation, changed := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 8,
+		accountant.ReplaceOne: 16} { // cells of eight columns
+		g.Relation = relation
+		r, err := report.Released(t.Context(), report.Input{Synthetic: fake, Guarantee: &g,
 			Fidelity: &figures}, quick())
-		if err != nil || r.Ceiling != nil {
-			t.Errorf("a guarantee of %+v: %v", none, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, _, err := accountant.CalibrateNoise(accountant.Budget{Epsilon: 1, Delta: 1e-6,
+			Relation: relation}, func(z float64) accountant.Event {
+			return accountant.Gaussian{NoiseMultiplier: z}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "the noise", r.Ceiling.NoiseStd, z*math.Sqrt(changed))
+	}
+	gen := synth.NewGenerator("broken", broken{redraw{fake}}, g)
+	if _, err := report.Released(t.Context(), report.Input{Synthetic: fake, Generator: gen},
+		quick()); !errors.Is(err, errBroken) {
+		t.Errorf("a generator that draws nothing for the ceiling: %v", err)
+	}
+}
+
+// TestReleasedSets: without real records the items are those that synthetic records have most.
+func TestReleasedSets(t *testing.T) {
+	fake := sets(t, 400, 3)
+	r, err := report.Released(t.Context(), report.Input{Synthetic: fake, Guarantee: &ledger.Guarantee{
+		Epsilon: 1, Delta: 1e-6}}, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	often := make([]float64, 40)
+	for i := range fake.Len() {
+		for _, item := range fake.Items(i) {
+			often[item] += 1. / 400
+		}
+	}
+	slices.Sort(often)
+	slices.Reverse(often)
+	if len(r.Sets.Items) != 30 || !r.Sets.MeanReal.IsNone() || !r.Sets.ItemError.Synthetic.IsNone() {
+		t.Fatalf("%+v", r.Sets)
+	}
+	for k, b := range r.Sets.Items {
+		near(t, b.Label, b.Synthetic, often[k])
+		if !b.Real.IsNone() {
+			t.Errorf("%s has the real share %v", b.Label, b.Real)
+		}
+	}
+}
+
+// TestMeanImages: the picture of the means has the mean of the images of each class.
+func TestMeanImages(t *testing.T) {
+	real := images(t, 300, 1)
+	means, n := make([][64]float64, 3), make([]float64, 3)
+	for i := range real.Len() {
+		n[real.Label(i)]++
+		for p, v := range real.Row(nil, i) {
+			means[real.Label(i)][p] += float64(v)
+		}
+	}
+	picture := decode(t, made()["images"](t).Images.MeanReal)
+	for class := range means {
+		for p, sum := range means[class] {
+			want := 255 * sum / n[class]
+			if got := float64(grey(picture, class*9+p%8, p/8)); math.Abs(got-want) > 1 {
+				t.Fatalf("pixel %d of the mean of class %d is %v, want %v", p, class, got, want)
+			}
 		}
 	}
 }

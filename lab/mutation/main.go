@@ -6,6 +6,7 @@
 //	go -C lab run ./mutation -list                list names, places and reasons, and run nothing
 //	go -C lab run ./mutation -json report.json    also write the results as JSON
 //	go -C lab run ./mutation -sample 60 -package sgd   plant random changes of a package
+//	go -C lab run ./mutation -sample 60 -package sgd -again report.txt   only those that survived
 //
 // No source file is changed. Each fault is in a separate file, which "go test -overlay" reads
 // instead of the original. A mutant names the tests that must detect it. Only these tests are run,
