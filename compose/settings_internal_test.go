@@ -125,8 +125,8 @@ func TestDefaultsOfSettings(t *testing.T) {
 	}
 }
 
-// TestRanksOfManyCounts: the counts of all columns together are limited, and the stage of the counts
-// states its noise.
+// TestRanksOfManyCounts: the counts of all columns together are limited, and the stage of the
+// counts states its noise.
 func TestRanksOfManyCounts(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 3, Delta: 1e-5}
 	for n, good := range map[int]bool{4: true, 256: true, 257: false} {
@@ -180,7 +180,8 @@ func TestLevelsOfOtherColumns(t *testing.T) {
 		good   bool
 	}{
 		{[][]string{{"p", "q", "r"}, {"s", "t"}}, true}, {[][]string{nil, {"s"}}, true},
-		{[][]string{{"p", "q", "r", "s"}, {"s", "t"}}, false}, {[][]string{{"p"}, {"s", "t", "u"}}, false},
+		{[][]string{{"p", "q", "r", "s"}, {"s", "t"}}, false},
+		{[][]string{{"p"}, {"s", "t", "u"}}, false},
 		{[][]string{{"p"}}, false}, {[][]string{{"p"}, {"s"}, nil}, false}, {nil, false},
 	} {
 		var p *param.Error

@@ -47,8 +47,8 @@ func TestReportsStateTheirData(t *testing.T) {
 	}
 	set := quick()
 	set.Rows = 100
-	outside := "Not private: some values of the %s records are outside the schema and were clamped or " +
-		"replaced: %s of %d records."
+	outside := "Not private: some values of the %s records are outside the schema and were " +
+		"clamped or replaced: %s of %d records."
 	sampled := "Of %d %s records 100, drawn at random, are compared."
 	for what, c := range map[string]struct {
 		real, held, synthetic, strays, heldStrays int

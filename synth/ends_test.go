@@ -130,7 +130,8 @@ func TestTicksWriteWhenDue(t *testing.T) {
 		}
 		return nil, nil
 	}}, Stage{Purpose: "use", Event: normal, Count: 1})
-	if _, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 3), Checkpoint(path)); err != nil {
+	if _, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 3),
+		Checkpoint(path)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join((&Run{}).Tick(), (&Run{}).Save()); err != nil {

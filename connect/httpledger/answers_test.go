@@ -117,7 +117,8 @@ func TestGroupsAreReserved(t *testing.T) {
 
 // TestRequestsAtTheirLimits: the largest request of each kind, and one beyond.
 func TestRequestsAtTheirLimits(t *testing.T) {
-	tiny := `{"purpose":"x","event":{"kind":"gaussian","noise_multiplier":1e6},"count":20000,"take":%d}`
+	tiny := `{"purpose":"x","event":{"kind":"gaussian","noise_multiplier":1e6},"count":20000,` +
+		`"take":%d}`
 	takes := func(n ...int) string {
 		var lines []string
 		for i, k := range n {
