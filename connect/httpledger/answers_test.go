@@ -336,3 +336,67 @@ func TestCloseReportsWhatFailed(t *testing.T) {
 		t.Errorf("got %v, want %v", err, errStuck)
 	}
 }
+
+// unlisted is a backend whose names cannot be read.
+type unlisted struct{ ledger.Backend }
+
+func (unlisted) Names(context.Context) ([]string, error) { return nil, errStuck }
+
+// TestAuditsStateWhatFailed: requests about the store and about lines that cannot be read, and pages
+// that end by their size.
+func TestAuditsStateWhatFailed(t *testing.T) {
+	s := serve(t, Config{})
+	h, err := New(t.Context(), ledger.NewStore(unlisted{s.store.Backend}), Config{Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	if status, answer := (service{server, s.store}).ask(t, "GET", "/v1/ledgers", ""); status !=
+		http.StatusServiceUnavailable || code(answer) != "unavailable" {
+		t.Errorf("names that cannot be read: %d %v", status, answer)
+	}
+	if status, answer := s.ask(t, "GET", "/v1/ledgers/..%2Fx/lines", ""); status != 400 {
+		t.Errorf("lines of no name: %d %v", status, answer)
+	}
+	status, answer := s.ask(t, "GET", "/v1/ledgers/"+people+"/lines?after=99", "")
+	if lines, list := answer["lines"].([]any); status != 200 || !list || len(lines) != 0 ||
+		answer["next"] != nil {
+		t.Errorf("lines after the last: %d %v", status, answer)
+	}
+	r := refusalOf(&ledger.Refusal{Limit: "budget", Purpose: "x", Spent: 1, Asked: 2, Allowed: 3})
+	if r.Limit != "budget" || r.Purpose != "x" || r.Spent != 1 || r.Asked != 2 || r.Allowed != 3 {
+		t.Errorf("the refusal is %+v", r)
+	}
+	l, err := s.store.Open(t.Context(), people)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for i := range 4 { // each transaction is a line of more than 3 MiB
+		tr := ledger.Transaction{ID: fmt.Sprintf("run-%08d", i)}
+		for range 15_000 {
+			tr.Lines = append(tr.Lines, ledger.Line{Purpose: strings.Repeat("x", 150), Count: 1,
+				Event: accountant.Gaussian{NoiseMultiplier: 1e6}})
+		}
+		if _, err := l.ReserveAll(tr); err != nil {
+			t.Fatal(err)
+		}
+	}
+	total, pages := 0, 0
+	for after := any(0.0); after != nil; pages++ {
+		_, answer := s.ask(t, "GET", fmt.Sprintf("/v1/ledgers/%s/lines?after=%v", people, after), "")
+		lines, size := answer["lines"].([]any), 0
+		for _, line := range lines {
+			size += len(line.(map[string]any)["text"].(string))
+		}
+		total, after = total+len(lines), answer["next"]
+		if size > mostText || len(lines) == 0 {
+			t.Errorf("a page has %d lines of %d bytes", len(lines), size)
+		}
+	}
+	if last := int(l.Kept().Position.Line); total != last || pages < 2 {
+		t.Errorf("%d pages have %d of %d lines", pages, total, last)
+	}
+}
