@@ -115,7 +115,11 @@ func (g *Guarantee) reprice(size int) error {
 		return fmt.Errorf("ledger.Guarantee: pricing the entries: %w", err)
 	}
 	const ulps = 1 - 1e-9
-	if g.Epsilon < priced.Lower*ulps || math.IsInf(priced.Epsilon, 1) && !math.IsInf(g.Epsilon, 1) {
+	if math.IsInf(priced.Epsilon, 1) && !math.IsInf(g.Epsilon, 1) {
+		return param.New("ledger.Guarantee.epsilon", g.Epsilon,
+			"infinite, since no finite ε is known for the entries")
+	}
+	if g.Epsilon < priced.Lower*ulps {
 		return param.New("ledger.Guarantee.epsilon", g.Epsilon,
 			"at least "+accountant.FormatUpper(priced.Lower, 6)+", which the entries cost")
 	}

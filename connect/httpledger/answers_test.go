@@ -342,8 +342,8 @@ type unlisted struct{ ledger.Backend }
 
 func (unlisted) Names(context.Context) ([]string, error) { return nil, errStuck }
 
-// TestAuditsStateWhatFailed: requests about the store and about lines that cannot be read, and pages
-// that end by their size.
+// TestAuditsStateWhatFailed: requests about the store and about lines that cannot be read, and
+// pages that end by their size.
 func TestAuditsStateWhatFailed(t *testing.T) {
 	s := serve(t, Config{})
 	h, err := New(t.Context(), ledger.NewStore(unlisted{s.store.Backend}), Config{Authorise: allow})
