@@ -119,6 +119,16 @@ func TestLinesThatAreNotAdded(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, err, c.want)
 		}
 	}
+	if _, err := w.db.ExecContext(ctx, `CREATE TRIGGER full BEFORE INSERT ON privgen_lines
+		BEGIN SELECT RAISE(FAIL, 'the disk is full'); END`); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Append(ctx, head, []ledger.JournalLine{good}); err == nil {
+		t.Error("a line that the database does not take is reported as added")
+	}
+	if _, err := w.db.ExecContext(ctx, `DROP TRIGGER full`); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := r.Lock(ctx); !errors.Is(err, ledger.ErrReadOnly) {
 		t.Errorf("a reader locks: %v", err)
 	}
