@@ -151,6 +151,12 @@ func TestLinesThatAreNotAdded(t *testing.T) {
 	if _, err := w.Lock(cancelled); !errors.Is(err, context.Canceled) {
 		t.Errorf("a lock in a context that ended: %v", err)
 	}
+	if names, err := store.Names(cancelled); !errors.Is(err, context.Canceled) || names != nil {
+		t.Errorf("names in a context that ended: %q, %v", names, err)
+	}
+	if names, err := store.Names(ctx); err != nil || len(names) != 1 || names[0] != "people" {
+		t.Errorf("the names are %q: %v", names, err)
+	}
 	if _, err := w.db.ExecContext(ctx, `DELETE FROM privgen_ledgers`); err != nil {
 		t.Fatal(err)
 	}
