@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -237,7 +238,21 @@ func TestChangedGeneratorsOfRanks(t *testing.T) {
 	if err := read(func(*synth.File) {}); err != nil {
 		t.Fatalf("an unchanged generator: %v", err)
 	}
+	cells := func(n int) func(f *synth.File) {
+		return func(f *synth.File) {
+			old := []byte(`"cells":`)
+			if !bytes.Contains(f.Header, old) {
+				t.Fatal("the header has no cells")
+			}
+			at := bytes.Index(f.Header, old) + len(old)
+			rest := bytes.TrimLeft(f.Header[at:], "0123456789")
+			f.Header = append(append(bytes.Clone(f.Header[:at]), fmt.Sprint(n)...), rest...)
+		}
+	}
 	for name, change := range map[string]func(f *synth.File){
+		"one cell":            cells(1),
+		"too many cells":      cells(4095),
+		"other cells":         cells(9),
 		"a negative fraction": fraction(-0.01),
 		"a large fraction":    fraction(2.01),
 		"a negative quantile": quantile(0, -0.01),

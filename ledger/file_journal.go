@@ -172,8 +172,7 @@ func (j *fileJournal) write(lines []JournalLine) (err error) {
 		if b, err = appendFrame(b, line); err != nil {
 			return err
 		}
-		if f := (frame{[]byte(line.Hash), line.Line, line.Snapshot,
-			line.Text}); len(f.hash) != hashLength || !next.follows(f) {
+		if !next.follows(frame{[]byte(line.Hash), line.Line, line.Snapshot, line.Text}) {
 			return fmt.Errorf("ledger: line %d does not follow the last line", line.Line)
 		}
 	}

@@ -92,6 +92,18 @@ func TestForgedLines(t *testing.T) {
 		{`"disjoint":{"purpose":"classes","n":2`, `"disjoint":{"purpose":"classes","n":99999`, "part"},
 		{`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":6`,
 			`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":0`, "ount"},
+		{`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50},"count":5`,
+			`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50},"count":5,"taken":-1`,
+			"reserve.count"},
+		{`"purpose":"part","event":{"kind":"gaussian","noise_multiplier":50}`,
+			`"purpose":"part","event":{"kind":"gaussian","noise_multiplier":-1}`, "oise"},
+		{`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50}`,
+			`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":-1}`, "oise"},
+		{`"purpose":"run","event":{"kind":"gaussian","noise_multiplier":50},"count":6`, fmt.Sprintf(
+			`"purpose":"count","event":{"kind":"gaussian","noise_multiplier":50},"count":%d`, maxCount),
+			"in total"},
+		{`"groups":[{"purpose":"parts"`, `"groups":[{"purpose":"a, part 1 of 2: "`, "urpose"},
+		{`"disjoint":{"purpose":"classes"`, `"disjoint":{"purpose":"a, part 1 of 2: "`, "urpose"},
 	} {
 		_, err := OpenOn(t.Context(), forge(t, j.lines, c[0], c[1]))
 		damagedBecause(t, c[1], err, c[2])
@@ -99,7 +111,8 @@ func TestForgedLines(t *testing.T) {
 	last := len(j.lines) - 1
 	for what, add := range map[string]func(text []byte) []byte{
 		"an opening line": func([]byte) []byte {
-			return bytes.Replace(j.lines[0].Text, []byte(`"line":1`), fmt.Appendf(nil, `"line":%d`, last+2),
+			return bytes.Replace(j.lines[0].Text, []byte(`"line":1`), fmt.Appendf(nil, `"line":%d`,
+				last+2),
 				1)
 		},
 		"at most math.MaxInt/4": func([]byte) []byte {
@@ -135,10 +148,39 @@ func TestForgedLines(t *testing.T) {
 		t.Errorf("a line after a gap: %v", err)
 	}
 	_, err := OpenOn(t.Context(), rechained(j.lines[1:], func(i int, text []byte) []byte {
-		return bytes.Replace(text, fmt.Appendf(nil, `"line":%d`, i+2), fmt.Appendf(nil, `"line":%d`, i+1),
+		return bytes.Replace(text, fmt.Appendf(nil, `"line":%d`, i+2), fmt.Appendf(nil, `"line":%d`,
+			i+1),
 			1)
 	}))
 	damagedBecause(t, "the first line is missing", err, "does not open")
+}
+
+// TestForgedMoves: under replace-one no line opens parts without the declaration that covers moves.
+func TestForgedMoves(t *testing.T) {
+	j := &listed{}
+	b := journalBudget
+	b.Relation = accountant.ReplaceOne
+	l := must[*Ledger](t)(CreateOn(t.Context(), j, Terms{Name: "people", Budget: b}))
+	must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: "classes", N: 2, MovesCovered: true}))
+	must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "run",
+		Groups: []Parts{{Purpose: "parts", N: 2, MovesCovered: true}},
+		Lines:  []Line{{Purpose: "run", Event: journalEvent, Count: 6, Group: 1}}}))
+	for _, name := range []string{"classes", "parts"} {
+		old := fmt.Sprintf(`"purpose":%q,"n":2,"moves_covered":true`, name)
+		_, err := OpenOn(t.Context(), forge(t, j.lines, old, fmt.Sprintf(`"purpose":%q,"n":2`, name)))
+		damagedBecause(t, name, err, "MovesCovered")
+	}
+	text := must[[]byte](t)(json.Marshal(l))
+	for i := range 2 {
+		if _, err := Unmarshal(changed(t, l, func(d map[string]any) {
+			delete(object(d, "parts", i), "moves_covered")
+		})); err == nil || !strings.Contains(err.Error(), "MovesCovered") {
+			t.Errorf("a saved group %d of parts: %v", i, err)
+		}
+	}
+	if _, err := Unmarshal(text); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestForgedSnapshots: a ledger that has read some lines adopts a snapshot of later ones, and takes
@@ -165,6 +207,12 @@ func TestForgedSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	ride := must[[]*Reservation](t)(l.ReserveAll(Transaction{ID: "ride",
+		Lines: []Line{{Purpose: "ride", Event: journalEvent, Count: 4}}})) // with an entry of its own
+	if err := ride[0].Spend(); err != nil {
+		t.Fatal(err)
+	}
+	must[*Reservation](t)(l.Reserve("ride", journalEvent, 3))
 	must[*Reservation](t)(l.Reserve("more", journalEvent, 2)).Note(ExactNoise)
 	l.MarkNotPrivate("a test")
 	must[*Reservation](t)(l.Children()[0].Parts[0].Reserve("inner", journalEvent, 1))
@@ -176,7 +224,8 @@ func TestForgedSnapshots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := must[[]byte](t)(json.Marshal(o)), must[[]byte](t)(json.Marshal(l)); !bytes.Equal(a, b) {
+	if a, b := must[[]byte](t)(json.Marshal(o)), must[[]byte](t)(json.Marshal(l)); !bytes.Equal(a,
+		b) {
 		t.Errorf("after the snapshot the ledger is\n%s\nwant\n%s", a, b)
 	}
 	if o.NotPrivate() != "a test" || len(o.Releases()) != 1 || !o.shared.root.spending ||
@@ -191,13 +240,19 @@ func TestForgedSnapshots(t *testing.T) {
 			t.Errorf("after the snapshot the transaction %q differs: %+v", id, p)
 		}
 	}
+	for i, en := range o.entries {
+		if same := l.entries[i]; en.owned != same.owned || en.ownedSpent != same.ownedSpent ||
+			en.left() != same.left() {
+			t.Errorf("after the snapshot the entry %q differs: %+v, want %+v", en.purpose, en, same)
+		}
+	}
 	text := string(last[0].Text)
 	spent := text[strings.Index(text, `"transactions":[`):]
 	spent = spent[strings.Index(spent, `"spent":`):]
 	spent = spent[:strings.IndexAny(spent, ",}")]
 	for _, c := range [][3]string{
 		{`"first":{"line":1,"hash":"`, `"first":{"line":1,"hash":"0`, "another journal"}, {`"id":"run"`,
-			`"id":"ride"`, `the transaction "run"`},
+			`"id":"rode"`, `the transaction "run"`},
 		{`"windows":[`, `"windows":[[],`, "counted by its limits"},
 		{`"purpose":"count"`, `"purpose":"counts"`, "holds less"},
 		{`"reserved":5`, `"reserved":4`, "holds less"}, {`"reserved":5,"spent":1`,
@@ -217,6 +272,37 @@ func TestForgedSnapshots(t *testing.T) {
 		bad[0].Hash = ChainHash(previous(bad[0].Text), bad[0].Text)
 		_, err := behind(early, bad)
 		damagedBecause(t, c[1], err, c[2])
+	}
+	for what, drop := range map[string]func(l map[string]any){
+		"no transactions": func(l map[string]any) { delete(l, "transactions") },
+		"one transaction": func(l map[string]any) {
+			l["transactions"] = l["transactions"].([]any)[:1]
+		},
+		"no parts": func(l map[string]any) {
+			delete(l, "transactions")
+			delete(l, "parts")
+		},
+		"no entries": func(l map[string]any) {
+			delete(l, "transactions")
+			l["entries"] = l["entries"].([]any)[:1]
+		},
+		"one part less": func(l map[string]any) {
+			parts := object(l, "parts", 0)
+			parts["ledgers"] = parts["ledgers"].([]any)[:1]
+		},
+	} {
+		var doc map[string]any
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&doc); err != nil {
+			t.Fatal(err)
+		}
+		drop(object(doc, "snapshot", "ledger"))
+		bad := slices.Clone(last)
+		bad[0].Text = must[[]byte](t)(json.Marshal(doc))
+		bad[0].Hash = ChainHash(previous(bad[0].Text), bad[0].Text)
+		_, err := behind(early, bad)
+		damagedBecause(t, what, err, "holds less")
 	}
 	fewer := strings.LastIndex(text, spent)
 	bad := slices.Clone(last)
@@ -263,9 +349,15 @@ func TestForgedFiles(t *testing.T) {
 					"reserved": 1,
 					"spent":    0}}})
 		},
-		"an ID and at least one line": func(d map[string]any) { object(d, "transactions", 0)["id"] = "" },
+		"an ID and at least one line": func(d map[string]any) {
+			object(d, "transactions",
+				0)["id"] = ""
+		},
 		"number of a group of parts": func(d map[string]any) {
 			object(d, "transactions", 0)["groups"] = []int{7}
+		},
+		"the number of a group of": func(d map[string]any) {
+			object(d, "transactions", 0)["groups"] = []int{-1}
 		},
 		"the number of a group\"": func(d map[string]any) {
 			object(d, "transactions", 0, "lines", 2)["group"] = 3
@@ -275,6 +367,13 @@ func TestForgedFiles(t *testing.T) {
 		},
 		"that the ledger's entries hold": func(d map[string]any) {
 			object(d, "transactions", 0, "lines", 0)["purpose"] = "walks"
+		},
+		"line that the ledger's entries": func(d map[string]any) {
+			object(d, "transactions", 0, "lines", 0)["spent"] = -1
+		},
+		"a line that the ledger's": func(d map[string]any) {
+			line := object(d, "transactions", 0, "lines", 0)
+			line["spent"], line["reserved"] = 0, 0
 		},
 	} {
 		data := changed(t, kept(t), change)
@@ -572,7 +671,8 @@ func TestPartsSayWhatIsDeclared(t *testing.T) {
 			s := Parts{Purpose: "classes", N: 3, Fixed: fixed, MovesCovered: moves}.text()
 			if strings.Contains(s, "declared fixed") != fixed ||
 				strings.Contains(s, "released before may decide") == fixed ||
-				strings.Contains(s, "joins or leaves its part") != moves || !strings.Contains(s, "3 disjoint") {
+				strings.Contains(s, "joins or leaves its part") != moves || !strings.Contains(s,
+				"3 disjoint") {
 				t.Errorf("fixed %t, moves covered %t: %s", fixed, moves, s)
 			}
 		}

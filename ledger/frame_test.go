@@ -76,11 +76,35 @@ func TestFrameRefuses(t *testing.T) {
 		bytes.Replace(good, []byte(" 1 "), []byte(" +1 "), 1),
 		bytes.Replace(good, []byte(" 1 "), []byte("  "), 1),
 		bytes.Replace(good, []byte(" 1 "), []byte(" 99999999999999999999 "), 1),
+		bytes.Replace(good, []byte(" 1 "), []byte(" 18446744073709551617 "), 1), // 2⁶⁴ + 1
 		bytes.Replace(good, []byte(" - "), []byte(" x "), 1),
 		bytes.Replace(good, []byte(" - "), []byte(" -"), 1)} {
 		if f, ok := parseFrame(bad); ok && f.Position == line.Position && f.Snapshot == line.Snapshot &&
 			bytes.Equal(f.Text, text) {
 			t.Errorf("%q reads as the line", bad)
+		}
+	}
+	for n := range len(good) { // whatever a file holds, it is read or it is not
+		for _, c := range []byte{' ', '0', '9', 'x', 's', 0} {
+			bad := bytes.Clone(good)
+			bad[n] = c
+			for cut := range 12 {
+				if f, ok := parseFrame(bad[:max(0, at+cut)]); ok && f.Line == 0 {
+					t.Errorf("%q is read as line 0", bad[:at+cut])
+				}
+			}
+			if f, ok := parseFrame(bad); ok && (n == at-1 && c != ' ' || f.Line == 0) {
+				t.Errorf("%q is read as %+v", bad, f)
+			}
+		}
+	}
+	for i := range 8 { // no number, or no kind
+		b := append(bytes.Repeat([]byte{'0'}, hashLength), "       1"[i:]...)
+		if _, ok := parseFrame(b); ok {
+			t.Errorf("%q is read", b)
+		}
+		if _, ok := parseFrame(append(b[:hashLength:hashLength], " 1234567"[:i+1]...)); ok {
+			t.Errorf("a number of %d digits alone is read", i)
 		}
 	}
 	for _, bad := range []JournalLine{

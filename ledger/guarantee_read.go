@@ -16,8 +16,7 @@ import (
 // These bounds keep the price of a guarantee that is read cheap. A transaction is refused if the
 // guarantee of the ledger could not be read after it; see checkReadable.
 const (
-	mostReadEntries = 1 << 14
-	mostReadEvents  = 1 << 14  // different ones
+	mostReadEntries = 1 << 14  // and so different events
 	mostReadValues  = 290_000  // of its entries, in its JSON
 	mostReadAll     = 300_000  // in its JSON, of which the header of a file allows as many
 	mostReadBytes   = 48 << 20 // of it, at most, where the header of a file has 64 MiB
@@ -116,7 +115,11 @@ func (g *Guarantee) reprice(size int) error {
 		return fmt.Errorf("ledger.Guarantee: pricing the entries: %w", err)
 	}
 	const ulps = 1 - 1e-9
-	if g.Epsilon < priced.Lower*ulps || math.IsInf(priced.Epsilon, 1) && !math.IsInf(g.Epsilon, 1) {
+	if math.IsInf(priced.Epsilon, 1) && !math.IsInf(g.Epsilon, 1) {
+		return param.New("ledger.Guarantee.epsilon", g.Epsilon,
+			"infinite, since no finite ε is known for the entries")
+	}
+	if g.Epsilon < priced.Lower*ulps {
 		return param.New("ledger.Guarantee.epsilon", g.Epsilon,
 			"at least "+accountant.FormatUpper(priced.Lower, 6)+", which the entries cost")
 	}
@@ -142,8 +145,7 @@ func (l *Ledger) addsQuickly(size int) bool {
 // readEntries reserves the entries of a guarantee, those of parts in children as their purposes
 // say.
 func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
-	r := reading{declared: map[string]Parts{}, events: map[string]bool{},
-		groups: map[*Ledger]map[string]*partGroup{}}
+	r := reading{declared: map[string]Parts{}, groups: map[*Ledger]map[string]*partGroup{}}
 	total := 0
 	for _, p := range parts {
 		if p.N < 0 || p.N > maxParts-total {
@@ -173,7 +175,6 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 
 type reading struct {
 	declared map[string]Parts // by their whole names
-	events   map[string]bool
 	groups   map[*Ledger]map[string]*partGroup
 }
 
@@ -189,10 +190,6 @@ func (r *reading) entry(l *Ledger, e GuaranteeEntry) error {
 			return err
 		}
 		at, purpose = child, rest
-	}
-	r.events[string(e.Event)] = true
-	if len(r.events) > mostReadEvents {
-		return param.New("ledger.Guarantee.entries", len(r.events), "at most 16384 different events")
 	}
 	return at.restoreEntry(savedEntry{purpose, e.Event, e.Reserved, e.Spent, e.Late, e.NoiseClass,
 		e.Lines})
@@ -251,10 +248,7 @@ func (l *Ledger) checkReadable(t Transaction, lines []*placedLine) error {
 	}
 	var k param.Checker
 	const path = "ledger.Transaction"
-	events := len(c.events) + len(c.before.events)
 	k.OK(c.entries <= mostReadEntries, path+".Lines", c.entries, "at most 16384 entries and groups")
-	k.OK(events <= mostReadEvents, path+".Lines", events,
-		"at most 16384 different events on a ledger")
 	k.OK(parts <= maxParts, path+".Groups", parts, "at most 32768 parts on a ledger")
 	k.OK(c.text <= mostReadValues, path+".Lines", c.text,
 		"at most 290000 values in a ledger's entries")

@@ -39,12 +39,12 @@ const slotSize = 512 // no more than a disk writes in one piece
 //
 // atLeast is the smallest number that the last line of the journal can have.
 func (m *mark) read() (atLeast uint64, err error) {
-	var b [2 * slotSize]byte
+	var b [2*slotSize + 1]byte
 	n, err := m.file.ReadAt(b[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
-	if clear(b[n:]); n > 0 && m.oversize() {
+	if clear(b[n:]); n > 2*slotSize {
 		return 0, fmt.Errorf("%w: the mark is too long", ErrDamaged)
 	}
 	valid, torn := 0, 0
@@ -67,11 +67,6 @@ func (m *mark) read() (atLeast uint64, err error) {
 		return 0, fmt.Errorf("%w: the mark cannot be read", ErrDamaged)
 	}
 	return m.Line + uint64(torn), nil
-}
-
-func (m *mark) oversize() bool {
-	n, err := m.file.Size()
-	return err == nil && n > 2*slotSize
 }
 
 func empty(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }

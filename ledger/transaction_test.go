@@ -22,9 +22,11 @@ func run(id string, z float64) ledger.Transaction {
 	t := ledger.Transaction{ID: id, Groups: []ledger.Parts{{Purpose: "by class", N: 3}},
 		Lines: []ledger.Line{
 			{Purpose: "counts", Event: gaussianEvent(z), Count: 1},
-			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)},
+			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01,
+				Event: gaussianEvent(z)},
 				Count: 50},
-			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01, Event: gaussianEvent(z)},
+			{Purpose: "steps", Event: accountant.PoissonSampled{Probability: .01,
+				Event: gaussianEvent(z)},
 				Count: 20},
 		}}
 	for part := range 3 {
@@ -207,6 +209,12 @@ func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 		"fixed":   func(x *ledger.Transaction) { x.Groups[0].Fixed = !x.Groups[0].Fixed },
 		"moves":   func(x *ledger.Transaction) { x.Groups[0].MovesCovered = true },
 		"fewer":   func(x *ledger.Transaction) { x.Lines = x.Lines[1:] },
+		"shorter": func(x *ledger.Transaction) { x.Lines = x.Lines[:len(x.Lines)-1] },
+		"longer":  func(x *ledger.Transaction) { x.Lines = append(x.Lines, x.Lines[0]) },
+		"group":   func(x *ledger.Transaction) { x.Lines[0].Group = 1 },
+		"groups": func(x *ledger.Transaction) {
+			x.Groups = append(x.Groups, ledger.Parts{Purpose: "more", N: 2})
+		},
 	} {
 		x := run("a", 10)
 		change(&x)

@@ -70,6 +70,8 @@ func TestPublicOverlapsWhatItWasMadeFrom(t *testing.T) {
 		"joined rows":         {f, must(records.Concat(s, frame(), f))(t), true},
 		"another table":       {f, frame().Encoded(), false},
 		"some sets":           {z, z.Slice(0, 1), true},
+		"the other sets":      {z.Slice(0, 1), z.Slice(1, 3), false},
+		"other rows of it":    {f.Slice(0, 1), f.Take([]int32{1}), false},
 		"taken sets":          {z, z.Take([]int32{1}).WithoutLabels(), true},
 		"joined sets":         {z, must(records.Concat(items, z, sets()))(t), true},
 		"other sets":          {z, sets(), false},

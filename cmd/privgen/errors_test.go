@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"regexp"
@@ -15,7 +17,11 @@ import (
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/draft"
+	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 func TestExitCodes(t *testing.T) {
@@ -51,6 +57,56 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
+// TestEveryKindOfErrorHasItsCode: each error that the manual names has its code, wrapped or not,
+// and among several the one that says most about the budget counts.
+func TestEveryKindOfErrorHasItsCode(t *testing.T) {
+	path := &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}
+	kinds := []struct {
+		code int
+		errs []error
+	}{
+		{exitBudget, []error{accountant.ErrBudgetExceeded, &ledger.Refusal{}}},
+		{exitCancelled, []error{context.Canceled}},
+		{exitPipe, []error{syscall.EPIPE, io.ErrClosedPipe}},
+		{exitTaken, []error{privgen.ErrTaken, durable.ErrLocked}},
+		{exitLedger, []error{ledger.ErrDamaged, ledger.ErrRolledBack, ledger.ErrOtherLedger}},
+		{exitNoise, []error{privgen.ErrNoise}},
+		{exitRefuted, []error{errRefuted}},
+		{exitUsage, []error{usagef("x")}},
+		{exitIO, []error{path, &os.LinkError{Err: syscall.EXDEV}, os.NewSyscallError("x", syscall.EIO),
+			syscall.ENOSPC}},
+		{exitInput, []error{inputf("x"), param.New("x", 1, "y"), &records.LimitError{},
+			param.ErrTooMuch,
+			json.Unmarshal([]byte("{"), new(int)), json.Unmarshal([]byte(`"x"`), new(int)),
+			param.Decode([]byte(`{"x":1,"x":2}`), &map[string]int{}), records.ErrFormat, records.ErrData,
+			privgen.ErrSchema, privgen.ErrRecords, privgen.ErrPlan, privgen.ErrFormat, privgen.ErrVersion,
+			privgen.ErrTruncated, privgen.ErrChecksum, draft.ErrSchema, ledger.ErrNotFound,
+			ledger.ErrExists, accountant.ErrUnsupported, ledger.ErrEmpty}},
+		{exitInternal, []error{errors.New("x"), io.EOF, fs.ErrInvalid}},
+	}
+	for i, a := range kinds {
+		for _, err := range a.errs {
+			if got := exitCode(fmt.Errorf("x: %w", err)); got != a.code || exitCode(err) != got {
+				t.Errorf("%T %v: got exit code %d, want %d", err, err, got, a.code)
+			}
+			for _, b := range kinds[i+1:] {
+				for _, less := range b.errs {
+					if got := exitCode(errors.Join(less, err)); got != a.code {
+						t.Errorf("%v and %v: got exit code %d, want %d", err, less, got, a.code)
+					}
+				}
+			}
+		}
+	}
+	for upper, within := range map[float64]bool{0: true, 1: true, math.Nextafter(1, 2): false,
+		math.Inf(1): false, math.NaN(): false} {
+		r := verifyResult{Budget: 1, Spent: accountant.Bound{Upper: upper}}
+		if r.within() != within {
+			t.Errorf("ε = %v is within a budget of 1: %t", upper, r.within())
+		}
+	}
+}
+
 func TestErrorsAreOneLine(t *testing.T) {
 	err := errors.Join(errors.New("a\x1b[2J"), errors.New("b\r"))
 	if got := oneLine(err); got != "a [2J; b" {
@@ -80,6 +136,8 @@ func TestMistakes(t *testing.T) {
 			args...)
 	}
 	s.run(0, "ledger", "create", "people", "--epsilon", "0.5")
+	s.run(0, "plan", "schema.json", "--records", "3000", "--relation", "replace_one", "-o",
+		"replace.json")
 	for _, c := range []struct {
 		code  int
 		words string
@@ -175,6 +233,25 @@ func TestMistakes(t *testing.T) {
 		{exitIO, "no/where", []string{"fit", "plan.json", "people.csv", "--ledger", "people", "-o",
 			"no/where/x.gen"}},
 		{exitNoise, "noise", []string{"plan", "schema.json", "--records", "3", "--epsilon", "0.01"}},
+		{exitInput, "replace.json: the audit adds and removes", []string{"audit", "replace.json"}},
+		{exitUsage, "--canaries: 9: want", []string{"audit", "plan.json", "--canaries", "9"}},
+		{exitUsage, "--samples: 99: want", []string{"audit", "plan.json", "--samples", "99"}},
+		{exitUsage, "--false-alarm: 0: want", []string{"audit", "plan.json", "--false-alarm", "0"}},
+		{exitUsage, "--false-alarm: 1: want", []string{"audit", "plan.json", "--false-alarm", "1"}},
+		{exitUsage, "--false-alarm: NaN: want", []string{"audit", "plan.json", "--false-alarm", "NaN"}},
+		{exitUsage, "-n: 0: want", []string{"sample", "junk.gen", "-n", "0"}},
+		{exitUsage, "--attempts: 0: want", []string{"sample", "junk.gen", "-n", "1", "--attempts",
+			"0"}},
+		{exitUsage, "--rows-per-person: -1: want", []string{"plan", "schema.json", "--records", "9",
+			"--rows-per-person", "-1"}},
+		{exitUsage, "--rows-per-person: -1: want", []string{"draft", "people.csv", "--candidates",
+			"schema.json", "--rows-per-person", "-1"}},
+		{exitUsage, "--rows-per-person: 100001: want", []string{"draft", "people.csv", "--candidates",
+			"schema.json", "--rows-per-person", "100001"}},
+		{exitUsage, "--workers: -1: want", fit("--workers", "-1")},
+		{exitUsage, "--workers: 1025: want", fit("--workers", "1025")},
+		{exitBudget, "budget exceeded", fit("--workers", "1024")},
+		{exitUsage, "want one character", fit("--comma", "ab")},
 	} {
 		e := s.run(c.code, c.args...)
 		s.oneLine(e, c.words)
@@ -197,6 +274,13 @@ func TestErrorsAsJSON(t *testing.T) {
 	validate(t, "error", e.stderr)
 	if e.stdout != "" {
 		t.Errorf("got %q on standard output, want nothing", e.stdout)
+	}
+	for _, args := range [][]string{{"sample", "x.gen", "-n", "1"}, {"draft", "x.csv", "--public"},
+		{"report", "x.gen", "x.csv", "-o", "-"}} { // their results are on standard output
+		e := s.run(exitUsage, append(args, "--json")...)
+		if validate(t, "error", e.stderr); !strings.Contains(e.stderr, "--json: want --out") {
+			t.Errorf("%v: %s", args, e.stderr)
+		}
 	}
 }
 

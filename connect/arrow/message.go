@@ -18,6 +18,9 @@ const continuation = 0xffffffff
 // magic begins a file, whose content is a stream between it and a footer.
 const magic = "ARROW1\x00\x00"
 
+// leastWindow is the size of a window that any decoder must allow (RFC 8878, section 3.1.1.1.2).
+const leastWindow int64 = 8 << 20
+
 // messages reads the messages of a stream. It allocates memory as bytes arrive, not for the number
 // of bytes that a message states.
 type messages struct {
@@ -25,6 +28,9 @@ type messages struct {
 	read   int64 // bytes so far
 	last   *ipc.Message
 	failed error // the error of the underlying reader, which is returned
+
+	limits   records.Limits
+	exceeded bool // that of unpacked bytes
 }
 
 func (m *messages) Retain() {}
@@ -57,6 +63,14 @@ func (m *messages) Message() (*ipc.Message, error) {
 	body, err := m.take(bytes)
 	if err != nil {
 		return nil, err
+	}
+	window, err := windows(meta, body)
+	if err != nil {
+		return nil, err
+	}
+	if most := max(m.limits.UnpackedFor(m.read), leastWindow); window > uint64(most) {
+		m.exceeded = true
+		return nil, errDamaged
 	}
 	m.Release()
 	m.last = ipc.NewMessage(memory.NewBufferBytes(meta), memory.NewBufferBytes(body))
@@ -113,10 +127,8 @@ func (m *messages) take(n int64) ([]byte, error) {
 // by the number of bytes read so far.
 type budget struct {
 	memory.Allocator
-	limits   records.Limits
-	in       *messages
-	spent    int64
-	exceeded bool
+	in    *messages
+	spent int64
 }
 
 // Allocate panics beyond the limit, which the reader turns into an error.
@@ -131,8 +143,8 @@ func (b *budget) Reallocate(size int, old []byte) []byte {
 }
 
 func (b *budget) spend(size int) {
-	if b.spent += int64(max(size, 0)); b.spent > b.limits.UnpackedFor(b.in.read) {
-		b.exceeded = true
+	if b.spent += int64(max(size, 0)); b.spent > b.in.limits.UnpackedFor(b.in.read) {
+		b.in.exceeded = true
 		panic("arrow: too much memory")
 	}
 }

@@ -123,8 +123,8 @@ func open(r io.Reader, s records.Schema, limits []records.Limits) (in *input, er
 	if head, _ := buffered.Peek(len(magic)); string(head) == magic {
 		_, _ = buffered.Discard(len(magic))
 	}
-	in = &input{schema: s, messages: &messages{r: buffered}}
-	in.memory = &budget{Allocator: memory.NewGoAllocator(), limits: l, in: in.messages}
+	in = &input{schema: s, messages: &messages{r: buffered, limits: l}}
+	in.memory = &budget{Allocator: memory.NewGoAllocator(), in: in.messages}
 	defer in.rescue(&err)
 	in.reader, err = ipc.NewReaderFromMessageReader(in.messages, ipc.WithAllocator(in.memory))
 	if err != nil {
@@ -149,7 +149,7 @@ func (in *input) next() (f *records.Frame, err error) {
 	batch := in.reader.RecordBatch()
 	in.values += batch.NumRows() * int64(len(in.places))
 	if rows := batch.NumRows(); rows < 0 || rows > 1<<31-1 ||
-		in.values > in.memory.limits.ValuesFor(in.messages.read) {
+		in.values > in.messages.limits.ValuesFor(in.messages.read) {
 		return nil, &records.LimitError{Limit: "Values",
 			What: "the stream holds more values than the limit allows"}
 	}
@@ -162,7 +162,7 @@ func (in *input) damaged() error {
 	switch {
 	case in.messages.failed != nil:
 		return fmt.Errorf("arrow: reading: %w", in.messages.failed)
-	case in.memory.exceeded:
+	case in.messages.exceeded:
 		return &records.LimitError{Limit: "UnpackedBytes",
 			What: "the stream unpacks to more bytes than the limit allows"}
 	}

@@ -115,11 +115,17 @@ func (d *flat) fields(table, entry int) {
 }
 
 // batch checks the lists of a batch: its columns, their buffers, and the counts of variadic
-// buffers.
+// buffers, each of which is at most the number of buffers.
 func (d *flat) batch(table int) {
 	if table == 0 {
 		return
 	}
-	d.lists(table, 16, 1, 2)
-	d.lists(table, 8, 4)
+	d.lists(table, 16, 1)
+	_, buffers := d.list(table, 2, 16)
+	start, n := d.list(table, 4, 8)
+	for i := range n {
+		if binary.LittleEndian.Uint64(d.bytes[start+8*i:]) > uint64(buffers) {
+			d.wrong = true
+		}
+	}
 }

@@ -94,6 +94,7 @@ type chunkBounds struct {
 	width    int64 // bytes of a value of fixed length
 	optional bool
 	room     int64 // bytes that further pages may unpack to
+	shared   int64 // bytes that values repeat from the value before, so far
 	*scratch
 }
 
@@ -275,8 +276,8 @@ func (c *chunkBounds) encoded(enc format.Encoding, page []byte, values int64) er
 		}
 		prefixes, err := new(delta.BinaryPackedEncoding).DecodeInt32(nil, page)
 		for _, n := range prefixes {
-			c.room -= int64(n)
-			ok = ok && n >= 0 && c.room >= -c.unpacked
+			c.shared += int64(n)
+			ok = ok && n >= 0 && c.shared <= c.unpacked
 		}
 		return errIf(err != nil || !ok)
 	case format.ByteStreamSplit:
@@ -323,7 +324,9 @@ func runs(b []byte, width int, limit int64) (total, ones int64, ok bool) {
 		if n <= 0 || head>>1 > 1<<32 {
 			return 0, 0, false
 		}
-		b = b[n:]
+		if b = b[n:]; head == 0 && len(b) == 0 {
+			break // how parquet-go writes a page without values
+		}
 		count, size := int64(head>>1), int64(bytes)
 		if head&1 != 0 {
 			count, size = 8*count, count*int64(width)

@@ -149,3 +149,26 @@ func TestDatasetRefuses(t *testing.T) {
 	}
 	wrong("no parts", parquet.WriteDataset(folder, parquet.Dataset{}, s, nil))
 }
+
+// TestDatasetOfNamesTaken: a data set of which a file cannot be created, named or described is an
+// error, and has no description.
+func TestDatasetOfNamesTaken(t *testing.T) {
+	s := people(t)
+	f := drawn(t, s, 5)
+	for _, taken := range []string{"data/train-00000.parquet", "data/train-00001.parquet",
+		"data/train-00002.parquet", "data/train-00000-of-00003.parquet/x",
+		"data/train-00002-of-00003.parquet/x", "data"} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, filepath.FromSlash(taken))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := parquet.WriteDataset(folder, parquet.Dataset{ShardRows: 2}, s, parts(f))
+		if _, described := os.Stat(filepath.Join(folder, "README.md")); err == nil || described == nil {
+			t.Errorf("%s is taken: %v, described %t", taken, err, described == nil)
+		}
+	}
+}

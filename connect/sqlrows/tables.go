@@ -166,7 +166,7 @@ func sqlType(k records.ColumnKind) string {
 // columns, such as those of [Create]. Keys are numbered from 1 in each table, through all parts.
 // One transaction adds all parts or none. See [Insert] for how values are written.
 //
-// Errors: those of the parts; errors of the database.
+// Errors: those of the parts; errors of the database; *[param.Error] for parts of other tables.
 func InsertTables(ctx context.Context, db *sql.DB, p Placeholder,
 	parts iter.Seq2[*records.Linked, error]) (err error) {
 	if db == nil {
@@ -181,13 +181,17 @@ func InsertTables(ctx context.Context, db *sql.DB, p Placeholder,
 			_ = tx.Rollback() // the first error is more informative
 		}
 	}()
+	var tables records.Tables
 	var before []int
 	for l, err := range parts {
 		if err != nil {
 			return err
 		}
 		if before == nil {
-			before = make([]int, len(l.Tables().All()))
+			tables, before = l.Tables(), make([]int, len(l.Tables().All()))
+		}
+		if !l.Tables().Equal(tables) {
+			return param.New("sqlrows.InsertTables.parts", l.Tables().Name, "rows of the same tables")
 		}
 		for i, t := range l.Tables().All() {
 			if t.Schema.Kind() == 0 {

@@ -27,6 +27,7 @@ type automatic struct {
 	sample   int
 	seed     uint64
 	out      io.Writer
+	again    string // an earlier report; all changes are planted if it is empty
 	scratch  string
 }
 
@@ -55,14 +56,21 @@ func (a *automatic) run(ctx context.Context) (err error) {
 		if planted == a.sample || ctx.Err() != nil {
 			break
 		}
+		name, _ := filepath.Rel(a.root, all[i].file)
+		said := func(outcome string) string {
+			return fmt.Sprintf("%s:%d: %s: %s\n", name, all[i].line, outcome, all[i].what)
+		}
+		if a.again != "" && !strings.Contains(a.again, said(survived)) &&
+			!strings.Contains(a.again, said(notReached)) {
+			continue
+		}
 		outcome := detected(ctx, fmt.Sprint(i+1), tests)
 		if ctx.Err() != nil {
 			break
 		}
 		if planted++; outcome != caught {
 			survivors++
-			name, _ := filepath.Rel(a.root, all[i].file)
-			fmt.Fprintf(a.out, "%s:%d: %s: %s\n", name, all[i].line, outcome, all[i].what)
+			fmt.Fprint(a.out, said(outcome))
 		}
 	}
 	fmt.Fprintf(a.out, "%s: %d of %d changes planted, %d survived\n", a.in, planted, len(all),
@@ -70,12 +78,14 @@ func (a *automatic) run(ctx context.Context) (err error) {
 	return nil
 }
 
+const overlayFile = "overlay.json"
+
 // failing finds the lines that do not compile.
 var failing = regexp.MustCompile(`(?m)^[^\s:]*?([^/\s:]+\.go):(\d+):\d+:`)
 
 // build compiles the tests with all changes, and leaves out changes that do not compile.
 func (a *automatic) build(ctx context.Context) ([]change, error) {
-	skipped := map[string]bool{}
+	skipped := map[string]int{}
 	for range 30 {
 		all, texts, err := changed(filepath.Join(a.root, a.in), a.files, skipped)
 		if err != nil {
@@ -89,7 +99,7 @@ func (a *automatic) build(ctx context.Context) ([]change, error) {
 				return nil, err
 			}
 		}
-		list := filepath.Join(a.scratch, "overlay.json")
+		list := filepath.Join(a.scratch, overlayFile)
 		text, err := json.Marshal(map[string]any{"Replace": overlay})
 		if err != nil {
 			return nil, err
@@ -97,17 +107,23 @@ func (a *automatic) build(ctx context.Context) ([]change, error) {
 		if err := os.WriteFile(list, text, 0o600); err != nil {
 			return nil, err
 		}
-		ok, before := true, len(skipped)
+		ok := true
 		for i, dir := range a.tests {
 			c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay="+list,
 				"-o", a.binary(i), ".")
 			c.Dir = filepath.Join(a.root, dir)
 			output, err := c.CombinedOutput()
 			if ok = ok && err == nil; err != nil {
+				lines := map[string]bool{}
 				for _, m := range failing.FindAllStringSubmatch(string(output), -1) {
-					skipped[m[1]+":"+m[2]] = true
+					lines[m[1]+":"+m[2]] = true
 				}
-				if len(skipped) == before {
+				known := true
+				for line := range lines {
+					skipped[line]++
+					known = known && skipped[line] > 2
+				}
+				if known {
 					return nil, fmt.Errorf("%w: %s", err, output)
 				}
 				break
@@ -150,9 +166,11 @@ func (a *automatic) probes(ctx context.Context) (all []probe, err error) {
 	return all, ctx.Err()
 }
 
+const notReached = "not reached by a test"
+
 // detected runs the tests that reach a change, the fast ones first.
 func detected(ctx context.Context, id string, tests []probe) string {
-	outcome := "not reached by a test"
+	outcome := notReached
 	for len(tests) > 0 {
 		p, names, took := tests[0], []string(nil), time.Duration(0)
 		for len(tests) > 0 && tests[0].dir == p.dir && took < time.Second {
@@ -180,6 +198,8 @@ func (p probe) execute(ctx context.Context, names []string, limit time.Duration,
 		flags = append(flags, "-long")
 	}
 	c := exec.CommandContext(ctx, p.binary, flags...)
-	c.Dir, c.WaitDelay, c.Env = p.dir, 5*time.Second, append(os.Environ(), env)
+	c.Dir, c.WaitDelay = p.dir, 5*time.Second
+	list := filepath.Join(filepath.Dir(p.binary), overlayFile) // for tests that build a program
+	c.Env = append(os.Environ(), env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+list)
 	return c.Run()
 }

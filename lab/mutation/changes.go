@@ -44,8 +44,9 @@ type finder struct {
 	text    string
 	info    *types.Info
 	all     *[]change
-	skipped map[string]bool // lines, as file:line, whose changes do not compile
+	skipped map[string]int // see wrap: lines, as file:line, by how often their changes failed
 	edits   []insertion
+	risky   bool // the next changes may not compile
 }
 
 func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }
@@ -53,10 +54,12 @@ func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }
 func (f *finder) source(n ast.Node) string { return f.text[f.offset(n.Pos()):f.offset(n.End())] }
 
 // wrap puts text around a node, in which #0 stands for the number of the first change. It reports
-// false, and changes nothing, for a skipped line.
+// false, and changes nothing, for a line that did not compile: at first, only the risky changes of
+// the line are left out.
 func (f *finder) wrap(n ast.Node, before, after string, what ...string) bool {
 	at := f.set.Position(n.Pos())
-	if f.skipped[fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)] {
+	failed := f.skipped[fmt.Sprintf("%s:%d", filepath.Base(at.Filename), at.Line)]
+	if failed > 1 || failed > 0 && f.risky {
 		return false
 	}
 	id, rank := len(*f.all)+1, len(f.edits)
@@ -84,18 +87,23 @@ func (f *finder) visit(n ast.Node) bool {
 	case *ast.GenDecl:
 		return n.Tok != token.CONST
 	case *ast.CompositeLit:
+		f.elements(n)
 		return len(n.Elts) < 40 // not a table of numbers
 	case *ast.IfStmt:
-		f.wrap(n.Cond, "((((", ") != is__(#0)) && !is__(#1)) || is__(#2))",
-			"negated", "always false", "always true")
+		f.condition(n.Cond)
 	case *ast.BlockStmt:
 		f.drop(n.List)
 	case *ast.CaseClause:
+		for _, e := range n.List {
+			if t := f.info.Types[e]; t.IsValue() && t.Value == nil && f.boolean(e) {
+				f.condition(e)
+			}
+		}
 		f.drop(n.Body)
 	case *ast.BinaryExpr:
 		f.operator(n)
 	case *ast.CallExpr:
-		return !wordyCall.MatchString(f.source(n.Fun))
+		return f.call(n)
 	case *ast.KeyValueExpr:
 		key, ok := n.Key.(*ast.Ident)
 		if v, _ := f.info.Uses[key].(*types.Var); ok && v != nil && v.IsField() {
@@ -106,6 +114,57 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	case *ast.ReturnStmt:
 		f.forget(n)
+	}
+	return true
+}
+
+func (f *finder) condition(e ast.Expr) {
+	f.wrap(e, "((((", ") != is__(#0)) && !is__(#1)) || is__(#2))", "negated", "always false",
+		"always true")
+}
+
+func (f *finder) boolean(e ast.Expr) bool {
+	t, ok := f.info.TypeOf(e).Underlying().(*types.Basic)
+	return ok && t.Info()&types.IsBoolean != 0
+}
+
+// elements leaves one of up to three elements of a list out.
+func (f *finder) elements(n *ast.CompositeLit) {
+	_, list := n.Type.(*ast.ArrayType)
+	if !list || f.source(n)[:2] != "[]" || len(n.Elts) == 0 || len(n.Elts) > 3 {
+		return
+	}
+	if _, keyed := n.Elts[0].(*ast.KeyValueExpr); !keyed {
+		f.risky = true // for a pointer to the list
+		f.wrap(n, "without__(#0, ", ")", []string{"first element left out",
+			"second element left out", "third element left out"}[:len(n.Elts)]...)
+		f.risky = false
+	}
+}
+
+// call exchanges min and max, and leaves one of several joined errors out. It returns false if the
+// arguments are only words.
+func (f *finder) call(n *ast.CallExpr) bool {
+	switch name := f.source(n.Fun); name {
+	case "min", "max":
+		if f.wrap(n, " ", " ", "the other of min and max") {
+			at := f.offset(n.Fun.Pos())
+			f.edits = append(f.edits, insertion{at, len(f.edits), name + "__"},
+				insertion{at, len(f.edits) + 1, "\x00" + name},
+				insertion{f.offset(n.Lparen) + 1, 0, fmt.Sprintf("%d, ", len(*f.all))})
+		}
+	case "math.Min":
+		f.wrap(n.Fun, "either__(#0, ", ", math.Max)", "the other of min and max")
+	case "math.Max":
+		f.wrap(n.Fun, "either__(#0, ", ", math.Min)", "the other of min and max")
+	case "errors.Join":
+		for _, e := range n.Args {
+			if n.Ellipsis == token.NoPos {
+				f.wrap(e, "zero__[error](#0, ", ")", "left out")
+			}
+		}
+	default:
+		return !wordyCall.MatchString(name)
 	}
 	return true
 }
@@ -122,7 +181,12 @@ func (f *finder) drop(list []ast.Stmt) {
 			if s.Tok == token.DEFINE {
 				continue
 			}
-		case *ast.IncDecStmt, *ast.DeferStmt, *ast.SendStmt, *ast.RangeStmt:
+		case *ast.IncDecStmt, *ast.DeferStmt, *ast.SendStmt, *ast.RangeStmt, *ast.GoStmt,
+			*ast.BranchStmt:
+		case *ast.ReturnStmt:
+			if len(s.Results) > 0 {
+				continue // the function may have to end there
+			}
 		default:
 			continue
 		}
@@ -130,8 +194,13 @@ func (f *finder) drop(list []ast.Stmt) {
 	}
 }
 
-// forget returns no error instead of one.
+// forget returns no error instead of one, and the opposite of a condition.
 func (f *finder) forget(n *ast.ReturnStmt) {
+	for _, e := range n.Results {
+		if f.info.Types[e].Value == nil && f.boolean(e) {
+			f.wrap(e, "((", ") != is__(#0))", "negated")
+		}
+	}
 	if len(n.Results) > 0 {
 		last := n.Results[len(n.Results)-1]
 		if t := f.info.TypeOf(last); t == types.Universe.Lookup("error").Type() {
@@ -163,11 +232,14 @@ func (f *finder) numeric(e ast.Expr) bool {
 	return ok && t.Info()&types.IsNumeric != 0 && t.Info()&types.IsComplex == 0
 }
 
-// constant makes a number larger.
+// constant changes a number, or whether something is true.
 func (f *finder) constant(e ast.Expr) {
 	t, ok := f.info.TypeOf(e).(*types.Basic)
-	if ok && f.numeric(e) && t.Info()&types.IsUntyped == 0 {
-		f.wrap(e, "larger__["+t.Name()+"](#0, #1, ", ")", "one more", "twice")
+	switch {
+	case ok && f.numeric(e) && t.Info()&types.IsUntyped == 0:
+		f.wrap(e, "other__["+t.Name()+"](#0, #1, #2, ", ")", "one more", "twice", "one less")
+	case ok && f.boolean(e):
+		f.wrap(e, "((", ") != is__(#0))", "negated")
 	}
 }
 

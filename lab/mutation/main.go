@@ -6,6 +6,7 @@
 //	go -C lab run ./mutation -list                list names, places and reasons, and run nothing
 //	go -C lab run ./mutation -json report.json    also write the results as JSON
 //	go -C lab run ./mutation -sample 60 -package sgd   plant random changes of a package
+//	go -C lab run ./mutation -sample 60 -package sgd -again report.txt   only those that survived
 //
 // No source file is changed. Each fault is in a separate file, which "go test -overlay" reads
 // instead of the original. A mutant names the tests that must detect it. Only these tests are run,
@@ -54,6 +55,7 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 	in := flags.String("package", "accountant", "folder of the package for -sample")
 	by := flags.String("tests", "", "folders of the tests, with commas between; -package if empty")
 	files := flags.String("files", "", "change only files whose names match this regular expression")
+	again := flags.String("again", "", "plant only the changes that survived in this earlier report")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return 0, nil
 	} else if err != nil {
@@ -72,8 +74,15 @@ func command(ctx context.Context, args []string, out io.Writer) (code int, err e
 		if err != nil {
 			return 2, fmt.Errorf("-files: %w", err)
 		}
+		var report []byte
+		if *again != "" {
+			if report, err = os.ReadFile(*again); err != nil {
+				return 2, err
+			}
+		}
 		a := &automatic{root: root, in: *in, tests: strings.Split(cmp.Or(*by, *in), ","),
-			chosen: name, files: only, limit: *limit, sample: *sample, seed: *seed, out: out}
+			chosen: name, files: only, limit: *limit, sample: *sample, seed: *seed, out: out,
+			again: string(report)}
 		return 0, a.run(ctx)
 	}
 	t, err := readTree(root)

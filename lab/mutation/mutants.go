@@ -16,5 +16,5 @@ func mutants() []mutant {
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants(),
 		linkedMutants(), bandMutants(), allocationMutants(), priceMutants(), runningMutants(),
-		quietMutants(), placeMutants(), foundSystemMutants())
+		quietMutants(), placeMutants(), foundSystemMutants(), sweptMutants())
 }

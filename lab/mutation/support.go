@@ -5,6 +5,7 @@ package main
 const support = `
 
 import (
+	"cmp"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -69,14 +70,54 @@ func over__[T number__](id int, a, b T) T {
 	return a / b
 }
 
-func larger__[T number__](one, twice int, x T) T {
+func other__[T number__](one, twice, less int, x T) T {
 	switch {
 	case is__(one):
 		return x + 1
 	case is__(twice):
 		return x + x
+	case is__(less):
+		return x - 1
 	}
 	return x
+}
+
+func min__[T cmp.Ordered](id int, x T, more ...T) T {
+	for _, y := range more {
+		if is__(id) {
+			x = max(x, y)
+		} else {
+			x = min(x, y)
+		}
+	}
+	return x
+}
+
+func max__[T cmp.Ordered](id int, x T, more ...T) T {
+	for _, y := range more {
+		if is__(id) {
+			x = min(x, y)
+		} else {
+			x = max(x, y)
+		}
+	}
+	return x
+}
+
+func either__[T any](id int, f, g T) T {
+	if is__(id) {
+		return g
+	}
+	return f
+}
+
+func without__[T any](id int, list []T) []T {
+	for i := range list {
+		if is__(id + i) {
+			return append(list[:i:i], list[i+1:]...)
+		}
+	}
+	return list
 }
 
 func zero__[T any](id int, x T) (zero T) {

@@ -20,7 +20,7 @@ import (
 
 // changed returns all changes of a package in the files whose names match, and the texts of these
 // files with all changes built in, by path.
-func changed(dir string, files *regexp.Regexp, skipped map[string]bool) (all []change,
+func changed(dir string, files *regexp.Regexp, skipped map[string]int) (all []change,
 	texts map[string]string, err error) {
 	set, trees := token.NewFileSet(), map[string]*ast.File{}
 	compiled, exports, err := listed(dir)

@@ -1,0 +1,198 @@
+package synth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// counter is a state of one number.
+type counter struct{ n float64 }
+
+func (c *counter) save() (*File, error) {
+	return &File{Kind: "deed", Header: json.RawMessage(`{"n":1}`),
+		Sections: []Section{{"n", Floats([]float64{c.n})}}}, nil
+}
+
+func (c *counter) RestoreFrom(f *File) error {
+	v, err := ReadFloats[float64](f.Sections[0].Data, 1)
+	if err == nil {
+		c.n = v[0]
+	}
+	return err
+}
+
+// TestRunsResumeFromTheirState interrupts a run after every use. The next run gets the state that
+// was kept last, goes on from there, and ends with the uses that the plan has. A run that has no
+// use left to draw reads no record for it.
+func TestRunsResumeFromTheirState(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.ckpt")
+	stop := errors.New("stop")
+	var begun []float64
+	prepared, means := 0, [][]float64{}
+	work := deed{run: func(_ context.Context, r *Run) (Model, error) {
+		c := &counter{}
+		if err := r.Restore(c); err != nil {
+			return nil, err
+		}
+		begun = append(begun, c.n)
+		r.Keep(c.save)
+		if a := r.Allowance("steps"); a.Remaining() > 0 {
+			if _, err := a.Next(); err != nil {
+				return nil, err
+			}
+			c.n++
+			if a.Remaining() > 0 {
+				return nil, stop
+			}
+		}
+		out, err := r.Once("once", []int{1}, func() (float64, []mechanism.Part, error) {
+			prepared++
+			return 0.2, []mechanism.Part{{Sum: mechanism.NewFixedSum(1, 0x1p-20), Std: 10}}, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		means = append(means, out[0])
+		if len(means) < 3 {
+			return nil, stop
+		}
+		return nil, r.Save()
+	}}
+	p := deedOf(t, records.Binary(2), work, Stage{Purpose: "steps", Event: normal, Count: 3},
+		Stage{Purpose: "once", Event: normal, Count: 1, Once: true})
+	l := ledger.New(deedBudget)
+	for range 5 {
+		_, err := p.FitOn(t.Context(), l, bits(t, 9), Checkpoint(path))
+		if last := len(means) == 3; err != nil != !last || !last && !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+	}
+	for i, n := range begun {
+		if n != min(float64(i), 3) {
+			t.Errorf("run %d begins with the state %v", i+1, n)
+		}
+	}
+	if prepared != 1 || means[0][0] != means[1][0] || means[1][0] != means[2][0] {
+		t.Errorf("a release that is drawn was prepared %d times, and is %v", prepared, means)
+	}
+	for _, e := range l.Entries() {
+		if e.Spent != e.Reserved {
+			t.Errorf("%s: %d of %d uses are taken", e.Purpose, e.Spent, e.Reserved)
+		}
+	}
+}
+
+// TestAPanicEndsTheRun: a system that panics leaves no allowance behind, and no lock.
+func TestAPanicEndsTheRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.ckpt")
+	var kept *mechanism.Allowance
+	work := deed{run: func(_ context.Context, r *Run) (Model, error) {
+		kept = r.Allowance("steps")
+		panic("a mistake of the system")
+	}}
+	p := deedOf(t, records.Binary(2), work, Stage{Purpose: "steps", Event: normal, Count: 3})
+	for _, opts := range [][]Option{nil, {Checkpoint(path)}, {Checkpoint(path)}} {
+		l := ledger.New(deedBudget)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the run does not panic")
+				}
+			}()
+			if _, err := p.FitOn(t.Context(), l, bits(t, 9), opts...); err != nil {
+				t.Error(err)
+			}
+		}()
+		if _, err := kept.Next(); err == nil || l.Entries()[0].Spent > 0 {
+			t.Errorf("a run that panicked goes on drawing: %v", err)
+		}
+	}
+}
+
+// TestDrawsThatCannotBe: each option of a draw at its bounds.
+func TestDrawsThatCannotBe(t *testing.T) {
+	plain := NewGenerator("deed", repeating{records.Binary(2)}, ledger.Guarantee{})
+	labelled := NewGenerator("deed", repeating{records.Binary(2).WithLabels("a", "b")},
+		ledger.Guarantee{})
+	for what, c := range map[string]struct {
+		gen  *Generator
+		n    int
+		opts []DrawOption
+		good bool
+	}{
+		"none": {plain, 0, nil, true}, "a negative number": {plain, -1, nil, false},
+		"the only cluster": {plain, 1, []DrawOption{FromCluster(0)}, true},
+		"all clusters":     {plain, 1, []DrawOption{FromCluster(-1)}, true},
+		"a cluster more":   {plain, 1, []DrawOption{FromCluster(1)}, false},
+		"a cluster less":   {plain, 1, []DrawOption{FromCluster(-2)}, false},
+		"a class of none":  {plain, 1, []DrawOption{OfClass(0)}, false},
+		"all classes":      {plain, 1, []DrawOption{OfClass(-1)}, true},
+		"the last class":   {labelled, 1, []DrawOption{OfClass(1)}, true},
+		"a class more":     {labelled, 1, []DrawOption{OfClass(2)}, false},
+		"a class less":     {labelled, 1, []DrawOption{OfClass(-2)}, false},
+		"an effort":        {plain, 1, []DrawOption{Effort(1)}, true},
+		"no effort":        {plain, 1, []DrawOption{Effort(-1)}, false},
+	} {
+		d, err := c.gen.Sample(t.Context(), c.n, c.opts...)
+		wrong := (*param.Error)(nil)
+		if (err == nil) != c.good || err != nil && !errors.As(err, &wrong) || err == nil &&
+			d.Len() != c.n {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// repeating is a model of one record.
+type repeating struct{ schema records.Schema }
+
+func (m repeating) Schema() records.Schema { return m.schema }
+func (repeating) Encode() (*File, error)   { return nil, errors.ErrUnsupported }
+func (m repeating) Sampler(Draw) (Sampler, error) {
+	return Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
+		var labels []int32
+		if m.schema.Classes() > 0 {
+			labels = make([]int32, n)
+		}
+		return records.FromFlat(m.schema, make([]float32, 2*n), labels...)
+	}}, nil
+}
+
+// TestFloatsOfFiles: numbers come back in their number only, and finite.
+func TestFloatsOfFiles(t *testing.T) {
+	b := Floats([]float64{1, 2})
+	for want, good := range map[int]bool{2: true, 1: false, 3: false, -1: false, 0: false,
+		math.MinInt: false} {
+		if v, err := ReadFloats[float64](b, want); (err == nil) != good || good && (v[0] != 1 ||
+			v[1] != 2) || !good && !errors.Is(err, ErrFormat) {
+			t.Errorf("%d of two numbers: %v, %v", want, v, err)
+		}
+	}
+	if v, err := ReadFloats[float32](nil, 0); err != nil || len(v) != 0 {
+		t.Error(v, err)
+	}
+	for _, cut := range []int{1, 7, 15} {
+		if _, err := ReadFloats[float64](b[:cut], cut/8); !errors.Is(err, ErrFormat) {
+			t.Errorf("%d bytes: %v", cut, err)
+		}
+	}
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if _, err := ReadFloats[float64](Floats([]float64{1, x}), 2); !errors.Is(err, ErrFormat) {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	for _, text := range []string{"", "PRIVGE", "PRIVGEX\x01 and more", strings.Repeat("\x00", 99)} {
+		if _, err := DecodeFile(strings.NewReader(text)); err == nil {
+			t.Errorf("%q is read as a file", text)
+		}
+	}
+}
