@@ -6,6 +6,7 @@ import "time"
 // takes less than a twentieth of the time.
 type pace struct {
 	every int // the fixed number; 0 if there is none
+	calls int // of due
 	ahead int
 	begun time.Time     // when the run began
 	last  time.Time     // end of the last write
@@ -15,6 +16,7 @@ type pace struct {
 const (
 	writingShare = 20
 	leastPause   = 250 * time.Millisecond
+	stepsForUse  = 64 // a step without a use costs little to repeat
 )
 
 // next returns how many uses, or rounds, to count ahead.
@@ -36,8 +38,13 @@ func (p *pace) next() int {
 
 // due reports whether enough time has passed since the last write for an optional write, which
 // saves work if the run is interrupted. A process that has just started writes often, so that even
-// a run that is killed again and again makes progress.
+// a run that is killed again and again makes progress. With a fixed number of uses, it does not
+// depend on the clock either, so two runs write the same states.
 func (p *pace) due() bool {
+	if p.every > 0 {
+		p.calls++
+		return p.calls%(stepsForUse*p.every) == 0
+	}
 	pause := min(time.Since(p.begun)/8, 10*leastPause)
 	return time.Since(p.last) > max(writingShare*p.took, leastPause, pause)
 }

@@ -71,7 +71,8 @@ func Checkpoint(path string) Option {
 	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, 0 }
 }
 
-// CheckpointEvery is Checkpoint with a fixed number of uses between writes.
+// CheckpointEvery is Checkpoint with a fixed number of uses between writes. Steps without a use are
+// written after 64 times that number. No write depends on the clock.
 func CheckpointEvery(path string, uses int) Option {
 	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, max(uses, 1) }
 }

@@ -29,3 +29,18 @@ func TestOptionalWrites(t *testing.T) {
 		}
 	}
 }
+
+// TestAFixedPaceHasNoClock checks that optional writes with a fixed number of uses come after a
+// fixed number of steps, however long these take: two replayed runs must write the same states.
+func TestAFixedPaceHasNoClock(t *testing.T) {
+	for _, every := range []int{1, 3} {
+		quick := pace{every: every, begun: time.Now(), last: time.Now()}
+		slow := pace{every: every, begun: time.Now().Add(-time.Hour), last: time.Now().Add(-time.Hour)}
+		for i := range 1000 {
+			want := (i+1)%(64*every) == 0
+			if a, b := quick.due(), slow.due(); a != want || b != want {
+				t.Fatalf("every %d uses, step %d: quick %v, slow %v, want %v", every, i, a, b, want)
+			}
+		}
+	}
+}
