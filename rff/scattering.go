@@ -98,11 +98,8 @@ func (m *scatteringMap) NormBound() float64 { return 1 }
 // Shapes: dst is b.Rows × Dim in be's memory; records have width In.
 func (m *scatteringMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	x, out := hostRows(be, b), hostDst(be, dst)
-	parallel(be, b.Rows, 1500*m.In(), func(lo, hi int) {
-		s := newScatterer(m)
-		for i := lo; i < hi; i++ {
-			s.features(x.Row(i), out.Row(i))
-		}
+	parallel(be, b.Rows, 300*m.In(), func(lo, hi int) {
+		newScatterer(m).transform(x.RowRange(lo, hi), out.RowRange(lo, hi))
 	})
 	toDevice(be, dst, out)
 }
@@ -152,188 +149,157 @@ func (m *scatteringMap) UnmarshalJSON(data []byte) error {
 const (
 	waveSigma = 0.8
 	waveFreq  = 3 * math.Pi / 4
-	waveReach = 3
+	waveReach = 3 // pixels; the bell is cut off there
 	waveTaps  = 2*waveReach + 1
 )
 
-// wave is one wavelet. It is a bell times a complex wave, which is the product of a factor along
-// rows and a factor along columns. A multiple of the bell is subtracted so that the mean is 0.
-type wave struct {
-	rowRe, rowIm, colRe, colIm [waveTaps]float64
-	bell                       float64
+// A scatterer computes the features of a few images at a time, with convolutions of one core. It
+// serves one caller at a time.
+//
+// Guarantee: the features of an image depend on that image only; see [device.Convolver].
+type scatterer struct {
+	m            *scatteringMap
+	be           device.Backend
+	fine, coarse device.Window // over images, and over sources at half their resolution
+	weights      device.Matrix // real and imaginary parts of every wavelet, in turn
+	planes       device.Matrix // images of one colour
+	sources      device.Matrix // of every image: itself, and its moduli, all at half resolution
+	first        device.Matrix // images convolved with the wavelets
+	second       device.Matrix // sources convolved with the wavelets
 }
 
-// scatterer is one worker's scratch memory. Records with values that are not finite give rows of
-// zeros.
-type scatterer struct {
-	m         *scatteringMap
-	waves     []wave
-	bell      [waveTaps]float64
-	re, im    []float64   // image convolved along rows
-	low, work []float64   // smoothed by the bell
-	image     []float64   // at full resolution
-	coarse    []float64   // at half resolution
-	first     [][]float64 // moduli of the finest scale, at half resolution
-	modulus   []float64
-}
+// A scatterer holds mostImages images, or fewer if their convolutions have more than mostConvolved
+// numbers.
+const mostImages, mostConvolved = 8, 1 << 20
 
 func newScatterer(m *scatteringMap) *scatterer {
-	n, h := m.height*m.width, half(m.height)*half(m.width)
-	s := &scatterer{m: m, re: make([]float64, n), im: make([]float64, n), low: make([]float64, n),
-		work: make([]float64, n), image: make([]float64, n), coarse: make([]float64, h),
-		modulus: make([]float64, n)}
-	var sum float64
-	for k := range s.bell {
-		t := float64(k - waveReach)
-		s.bell[k] = math.Exp(-t * t / (2 * waveSigma * waveSigma))
-		sum += s.bell[k]
+	be, l := device.CPUWith(1), m.config.Orientations
+	window := func(h, w int) device.Window {
+		return device.Window{Image: device.Image{Height: h, Width: w, Channels: 1}, Size: waveTaps,
+			Stride: 1, Pad: waveReach}
 	}
-	for k := range s.bell {
-		s.bell[k] /= sum
-	}
-	for o := range m.config.Orientations {
-		s.waves = append(s.waves, s.wave(math.Pi*float64(o)/float64(m.config.Orientations)))
-		s.first = append(s.first, make([]float64, h))
-	}
-	return s
+	fine, coarse := window(m.height, m.width), window(half(m.height), half(m.width))
+	n := max(min(mostImages, mostConvolved/(2*l*fine.Len())), 1)
+	return &scatterer{m: m, be: be, fine: fine, coarse: coarse, weights: wavelets(be, l),
+		planes: be.New(n, fine.Len()), sources: be.New(n*(1+l), coarse.Len()),
+		first: be.New(n*fine.Places(), 2*l), second: be.New(n*(1+l)*coarse.Places(), 2*l)}
 }
 
-func (s *scatterer) wave(angle float64) (w wave) {
-	sin, cos := math.Sincos(angle)
-	var row, col complex128
-	for k, g := range s.bell {
-		t := float64(k - waveReach)
-		w.rowIm[k], w.rowRe[k] = math.Sincos(waveFreq * cos * t)
-		w.colIm[k], w.colRe[k] = math.Sincos(waveFreq * sin * t)
-		w.rowRe[k], w.rowIm[k] = g*w.rowRe[k], g*w.rowIm[k]
-		w.colRe[k], w.colIm[k] = g*w.colRe[k], g*w.colIm[k]
-		row, col = row+complex(w.rowRe[k], w.rowIm[k]), col+complex(w.colRe[k], w.colIm[k])
+// wavelets returns the taps of the wavelets. A wavelet is a bell times a complex wave. A multiple of
+// the bell is subtracted so that the mean is 0.
+func wavelets(be device.Backend, orientations int) device.Matrix {
+	w := be.New(waveTaps*waveTaps, 2*orientations)
+	for o := range orientations {
+		sin, cos := math.Sincos(math.Pi * float64(o) / float64(orientations))
+		wave := func(at int) (re, im float64) {
+			y, x := float64(at/waveTaps-waveReach), float64(at%waveTaps-waveReach)
+			im, re = math.Sincos(waveFreq * (cos*x + sin*y))
+			return re, im
+		}
+		var mean float64
+		for at, b := range bells {
+			re, _ := wave(at)
+			mean += b * re
+		}
+		for at, b := range bells {
+			re, im := wave(at)
+			w.Row(at)[2*o], w.Row(at)[2*o+1] = float32(b*(re-mean)), float32(b*im)
+		}
 	}
-	w.bell = real(row * col) // the bell has sum 1, and the wave's real part is even
 	return w
 }
 
-// features writes the row of one image, scaled to norm 1.
-func (s *scatterer) features(x, out []float32) {
-	n, plane := s.m.colours, s.m.plane()
-	for c := range n {
-		for i := range s.image {
-			s.image[i] = float64(x[i*n+c])
+// bells holds the taps of a circular bell, whose sum is 1.
+var bells = func() (taps [waveTaps * waveTaps]float64) {
+	along := bell(waveSigma)
+	var sum float64
+	for _, v := range along {
+		sum += v
+	}
+	for at := range taps {
+		taps[at] = along[at/waveTaps] * along[at%waveTaps] / (sum * sum)
+	}
+	return taps
+}()
+
+// transform writes the features of images.
+func (s *scatterer) transform(x, dst device.Matrix) {
+	for lo := 0; lo < x.Rows; lo += s.planes.Rows {
+		hi := min(lo+s.planes.Rows, x.Rows)
+		for c := range s.m.colours {
+			at := c * s.m.plane()
+			s.colour(x.RowRange(lo, hi), c, dst.Slice(lo, hi, at, at+s.m.plane()))
 		}
-		s.colour(out[c*plane : (c+1)*plane])
 	}
 	cells := half(half(s.m.height)) * half(half(s.m.width))
-	normalise(out, cells*s.m.config.Group)
-	toUnit(out)
-}
-
-// colour writes the channels of one colour, which s.image holds.
-func (s *scatterer) colour(out []float32) {
-	h, w := s.m.height, s.m.width
-	pool(s.coarse, s.image, h, w)
-	ch, cw := half(h), half(w)
-	cells := half(ch) * half(cw)
-	at := 0
-	write := func(src []float64) {
-		poolInto(out[at:at+cells], src, ch, cw)
-		at += cells
-	}
-	write(s.coarse)
-	s.smooth(s.image, h, w)
-	for o := range s.waves {
-		s.convolve(s.image, h, w, &s.waves[o])
-		pool(s.first[o], s.modulus, h, w)
-		write(s.first[o])
-	}
-	for _, src := range append([][]float64{s.coarse}, s.first...) {
-		s.smooth(src, ch, cw)
-		for o := range s.waves {
-			s.convolve(src, ch, cw, &s.waves[o])
-			write(s.modulus)
-		}
+	for i := range x.Rows {
+		normalise(dst.Row(i), cells*s.m.config.Group)
+		toUnit(dst.Row(i))
 	}
 }
 
-// smooth sets low to the image convolved with the bell. Values outside the image are 0.
-func (s *scatterer) smooth(src []float64, h, w int) {
-	for y := range h {
-		for x := range w {
-			var sum float64
-			for k := max(-waveReach, -x); k <= min(waveReach, w-1-x); k++ {
-				sum += s.bell[k+waveReach] * src[y*w+x+k]
-			}
-			s.work[y*w+x] = sum
+// colour writes the channels of one colour of a few images.
+func (s *scatterer) colour(x device.Matrix, colour int, dst device.Matrix) {
+	n, l, h, w := x.Rows, s.m.config.Orientations, s.m.height, s.m.width
+	planes, sources := s.planes.RowRange(0, n), s.sources.RowRange(0, n*(1+l))
+	for i := range n {
+		plane, image := planes.Row(i), x.Row(i)
+		for p := range plane {
+			plane[p] = image[p*s.m.colours+colour]
 		}
 	}
-	columns(s.low[:h*w], s.work, &s.bell, h, w)
-}
-
-// convolve sets modulus to the modulus of the image convolved with a wavelet. Before the call, low
-// must hold the smoothed image.
-func (s *scatterer) convolve(src []float64, h, w int, v *wave) {
-	for y := range h {
-		row := src[y*w : (y+1)*w]
-		for x := range w {
-			var re, im float64
-			for k := max(-waveReach, -x); k <= min(waveReach, w-1-x); k++ {
-				p := row[x+k]
-				re += v.rowRe[k+waveReach] * p
-				im += v.rowIm[k+waveReach] * p
-			}
-			s.re[y*w+x], s.im[y*w+x] = re, im
-		}
+	s.convolve(s.fine, planes, s.first)
+	for i := range n {
+		own := sources.RowRange(i*(1+l), (i+1)*(1+l))
+		pool(own.Row(0), planes.Row(i), h, w)
+		poolModuli(own.RowRange(1, 1+l), s.first, i, h, w)
 	}
-	for y := range h {
-		lo, hi := max(-waveReach, -y), min(waveReach, h-1-y)
-		for x := range w {
-			at := y*w + x
-			re, im := -v.bell*s.low[at], 0.0
-			for k := lo; k <= hi; k++ {
-				a, b := s.re[at+k*w], s.im[at+k*w]
-				c, d := v.colRe[k+waveReach], v.colIm[k+waveReach]
-				re += a*c - b*d
-				im += a*d + b*c
-			}
-			s.modulus[at] = math.Sqrt(re*re + im*im)
+	s.convolve(s.coarse, sources, s.second)
+	h, w = half(h), half(w)
+	cells := half(h) * half(w)
+	for i := range n {
+		own := dst.Row(i)
+		for source := range 1 + l {
+			row := i*(1+l) + source
+			pool(own[source*cells:(source+1)*cells], sources.Row(row), h, w)
+			moduli := own[(1+l+source*l)*cells:][:l*cells]
+			poolModuli(device.HostMatrix(l, cells, moduli), s.second, row, h, w)
 		}
 	}
 }
 
-func columns(dst, src []float64, taps *[waveTaps]float64, h, w int) {
-	for y := range h {
-		lo, hi := max(-waveReach, -y), min(waveReach, h-1-y)
-		for x := range w {
-			var sum float64
-			for k := lo; k <= hi; k++ {
-				sum += taps[k+waveReach] * src[(y+k)*w+x]
-			}
-			dst[y*w+x] = sum
-		}
+// convolve convolves images with all wavelets.
+func (s *scatterer) convolve(w device.Window, images, dst device.Matrix) {
+	dst = dst.RowRange(0, images.Rows*w.Places())
+	if c, ok := s.be.(device.Convolver); ok && c.Convolve(w, false, images, s.weights, dst) {
+		return
 	}
+	patches := s.be.New(dst.Rows, w.Patch())
+	s.be.Im2Col(w, patches, images)
+	s.be.Gemm(false, false, 1, patches, s.weights, 0, dst)
 }
 
 // pool averages cells of 2×2 pixels. Values outside the image are 0.
-func pool(dst, src []float64, h, w int) {
-	ch, cw := half(h), half(w)
-	clear(dst[:ch*cw])
+func pool(dst, src []float32, h, w int) {
+	clear(dst)
 	for y := range h {
 		for x := range w {
-			dst[y/2*cw+x/2] += src[y*w+x] / 4
+			dst[y/2*half(w)+x/2] += src[y*w+x] / 4
 		}
 	}
 }
 
-func poolInto(dst []float32, src []float64, h, w int) {
-	ch, cw := half(h), half(w)
-	for cy := range ch {
-		for cx := range cw {
-			var sum float64
-			for y := 2 * cy; y < min(2*cy+2, h); y++ {
-				for x := 2 * cx; x < min(2*cx+2, w); x++ {
-					sum += src[y*w+x]
-				}
-			}
-			dst[cy*cw+cx] = float32(sum / 4)
+// poolModuli averages the moduli of image i of convolved images over cells of 2×2 pixels. The row o
+// of dst is of wavelet o.
+func poolModuli(dst, convolved device.Matrix, i, h, w int) {
+	for o := range dst.Rows {
+		clear(dst.Row(o))
+	}
+	for p := range h * w {
+		row, cell := convolved.Row(i*h*w+p), p/w/2*half(w)+p%w/2
+		for o := range dst.Rows {
+			re, im := row[2*o], row[2*o+1]
+			dst.Data[o*dst.Stride+cell] += float32(math.Sqrt(float64(re*re+im*im))) / 4
 		}
 	}
 }

@@ -3,9 +3,12 @@ package rff_test
 import (
 	"encoding/json"
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/rff"
@@ -61,19 +64,127 @@ func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 }
 
 // TestScatteringSeesOneImage checks that an image has the same row, to the bit, alone and at any
-// position in a batch, and on any number of cores.
+// position in a batch, on any number of cores, and beside images that are not finite.
 func TestScatteringSeesOneImage(t *testing.T) {
-	f := scattering(t, rff.Scattering{Orientations: 2}, picture)
-	a, b := bar(10, 10, 0.3, 14), bar(7, 9, -0.5, 10)
-	alone := described(f, a).Row(0)
-	for _, cores := range []int{1, 3} {
-		rows := slices.Concat(b, a, b, a)
-		dst := device.HostMatrix(4, f.Dim(), make([]float32, 4*f.Dim()))
-		f.Transform(device.CPUWith(cores), dense(4, f.In(), rows), dst)
-		if !slices.Equal(dst.Row(1), alone) || !slices.Equal(dst.Row(3), alone) {
-			t.Errorf("%d cores: the row depends on other rows", cores)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, l := range []rff.Layout{picture, {In: 105, Height: 5, Width: 7}} {
+		for _, orientations := range []int{1, 2, 8} {
+			f := scattering(t, rff.Scattering{Orientations: orientations}, l)
+			const n = 21
+			rows := make([]float32, n*f.In())
+			for i := range rows {
+				rows[i] = rng.Float32()
+			}
+			rows[0], rows[9*f.In()+3] = float32(math.NaN()), float32(math.Inf(1))
+			var alone [][]float32
+			for i := range n {
+				alone = append(alone, described(f, rows[i*f.In():(i+1)*f.In()]).Row(0))
+			}
+			for _, cores := range []int{1, 3} {
+				dst := device.HostMatrix(n, f.Dim(), make([]float32, n*f.Dim()))
+				f.Transform(device.CPUWith(cores), dense(n, f.In(), rows), dst)
+				for i, want := range alone {
+					if !slices.Equal(dst.Row(i), want) {
+						t.Errorf("%d cores, %d orientations: row %d depends on other rows", cores, orientations, i)
+					}
+				}
+			}
 		}
 	}
+}
+
+// TestScatteringIsItsDefinition compares features of one channel a group with convolutions that add
+// up their taps one after another. The scale of a channel is not compared.
+func TestScatteringIsItsDefinition(t *testing.T) {
+	const h, w, orientations = 9, 14, 3
+	f := scattering(t, rff.Scattering{Orientations: orientations, Group: 1},
+		rff.Layout{In: h * w, Height: h, Width: w})
+	rng := rand.New(rand.NewPCG(5, 6))
+	x := make([]float32, h*w)
+	image := make([]float64, h*w)
+	for i := range x {
+		x[i] = rng.Float32()
+		image[i] = float64(x[i])
+	}
+	coarse := averaged(image, h, w)
+	sources := [][]float64{coarse}
+	for o := range orientations {
+		sources = append(sources, averaged(modulus(image, h, w, o, orientations), h, w))
+	}
+	var want []float64
+	for _, s := range sources {
+		want = append(want, standard(averaged(s, 5, 7))...)
+	}
+	for _, s := range sources {
+		for o := range orientations {
+			want = append(want, standard(averaged(modulus(s, 5, 7, o, orientations), 5, 7))...)
+		}
+	}
+	var norm float64
+	for _, v := range want {
+		norm += v * v
+	}
+	got := described(f, x).Row(0)
+	for i, v := range want {
+		if d := math.Abs(v/math.Sqrt(norm) - float64(got[i])); !(d < 1e-5) {
+			t.Fatalf("feature %d of %d is %v, want %v", i, len(want), got[i], v/math.Sqrt(norm))
+		}
+	}
+}
+
+// modulus returns the modulus of an image convolved with wavelet o.
+func modulus(image []float64, h, w, o, orientations int) []float64 {
+	angle := math.Pi * float64(o) / float64(orientations)
+	var taps [7][7]complex128
+	var bells, wave complex128
+	at := func(dy, dx int) (bell, wave complex128) {
+		b := math.Exp(-float64(dy*dy+dx*dx) / (2 * 0.8 * 0.8))
+		phase := 3 * math.Pi / 4 * (math.Cos(angle)*float64(dx) + math.Sin(angle)*float64(dy))
+		return complex(b, 0), complex(b, 0) * cmplx.Exp(complex(0, phase))
+	}
+	for dy := -3; dy <= 3; dy++ {
+		for dx := -3; dx <= 3; dx++ {
+			b, v := at(dy, dx)
+			bells, wave = bells+b, wave+v
+		}
+	}
+	for dy := -3; dy <= 3; dy++ {
+		for dx := -3; dx <= 3; dx++ {
+			b, v := at(dy, dx)
+			taps[dy+3][dx+3] = (v - wave/bells*b) / bells
+		}
+	}
+	out := make([]float64, h*w)
+	for y := range h {
+		for x := range w {
+			var sum complex128
+			for dy := max(-3, -y); dy <= min(3, h-1-y); dy++ {
+				for dx := max(-3, -x); dx <= min(3, w-1-x); dx++ {
+					sum += taps[dy+3][dx+3] * complex(image[(y+dy)*w+x+dx], 0)
+				}
+			}
+			out[y*w+x] = cmplx.Abs(sum)
+		}
+	}
+	return out
+}
+
+// averaged returns the means of cells of 2×2 pixels. Values outside the image are 0.
+func averaged(image []float64, h, w int) []float64 {
+	out := make([]float64, (h+1)/2*((w+1)/2))
+	for i, v := range image {
+		out[i/w/2*((w+1)/2)+i%w/2] += v / 4
+	}
+	return out
+}
+
+// standard scales numbers to mean 0 and variance 1.
+func standard(v []float64) []float64 {
+	mean, deviation := stat.PopMeanStdDev(v, nil)
+	for i := range v {
+		v[i] = (v[i] - mean) / deviation
+	}
+	return v
 }
 
 // TestScatteringTellsDirections compares the features of bars. Bars that lean in opposite
