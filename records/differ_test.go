@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"math"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // read, priced or drawn wrongly as records of the other.
 func TestOneChangeIsAnotherSchema(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-	const big = 1 << 60
+	const big = math.MaxInt >> 3 // of 64 bits, the next integer is the same float64
 	columns := []records.Column{
 		records.Numeric("a", 0, 9), records.Numeric("b", 0, 9), records.Numeric("a", 1, 9),
 		records.Numeric("a", 0, 8), records.Numeric("a", 0, 9).WithMissing(),

@@ -185,8 +185,8 @@ func newScatterer(m *scatteringMap) *scatterer {
 		first: be.New(n*fine.Places(), 2*l), second: be.New(n*(1+l)*coarse.Places(), 2*l)}
 }
 
-// wavelets returns the taps of the wavelets. A wavelet is a bell times a complex wave. A multiple of
-// the bell is subtracted so that the mean is 0.
+// wavelets returns the taps of the wavelets. A wavelet is a bell times a complex wave. A multiple
+// of the bell is subtracted so that the mean is 0.
 func wavelets(be device.Backend, orientations int) device.Matrix {
 	w := be.New(waveTaps*waveTaps, 2*orientations)
 	for o := range orientations {
