@@ -1,9 +1,9 @@
 package records_test
 
 import (
-	"math"
 	"encoding/json"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 

@@ -99,7 +99,7 @@ func TestFileFailsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	run.Lines[0].Count = 1 << 40
+	run.Lines[0].Count = 1 << 30
 	if _, err := l.ReserveAll(run); !param.IsRefused(err) {
 		t.Errorf("more than the budget: got %v, want a refusal", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ type Querier interface {
 // without the database's text, which may hold values of the records.
 func ReadFrame(ctx context.Context, db Querier, s records.Schema, query string,
 	args ...any) (*records.Frame, error) {
-	const all = 1 << 62
+	const all = math.MaxInt / 2
 	for f, err := range Stream(ctx, db, s, all, query, args...) {
 		return f, err // the first frame holds everything
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,7 @@ func readTable(ctx context.Context, db Querier, t records.Tables) (k records.Key
 			keys[i] = append(keys[i], keyText(in.cells[i]))
 		}
 	}
-	const all = 1 << 62
+	const all = math.MaxInt / 2
 	if k.Rows, _, err = in.next(all); err != nil {
 		return k, err
 	}
