@@ -20,8 +20,8 @@ import (
 // With L orientations there are 1 + 2L + L² channels, which is 81 for the default of 8. An image in
 // colour has as many for each of its colours, which are transformed one after another. In the row
 // of a record, every group of channels is normalised to mean 0 and variance 1 (group
-// normalisation). The whole row is then normalised to norm 1, or to 0 for an image of only one
-// level. So a private sum of rows has sensitivity 1. A row depends on its image only.
+// normalisation). The whole row is then normalised to norm 1, or to 0 for a black image. So a private
+// sum of rows has sensitivity 1. A row depends on its image only.
 //
 // Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
 // group normalisation).
@@ -99,7 +99,7 @@ func (m *scatteringMap) NormBound() float64 { return 1 }
 func (m *scatteringMap) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 	x, out := hostRows(be, b), hostDst(be, dst)
 	parallel(be, b.Rows, 300*m.In(), func(lo, hi int) {
-		newScatterer(m).transform(x.RowRange(lo, hi), out.RowRange(lo, hi))
+		newScatterer(m, hi-lo).transform(x.RowRange(lo, hi), out.RowRange(lo, hi))
 	})
 	toDevice(be, dst, out)
 }
@@ -164,25 +164,27 @@ type scatterer struct {
 	weights      device.Matrix // real and imaginary parts of every wavelet, in turn
 	planes       device.Matrix // images of one colour
 	sources      device.Matrix // of every image: itself, and its moduli, all at half resolution
-	first        device.Matrix // images convolved with the wavelets
-	second       device.Matrix // sources convolved with the wavelets
+	first        device.Matrix // images convolved with wavelets
+	second       device.Matrix // some sources convolved with wavelets
 }
 
-// A scatterer holds mostImages images, or fewer if their convolutions have more than mostConvolved
-// numbers.
-const mostImages, mostConvolved = 8, 1 << 20
+// A scatterer holds at most mostImages images. Convolutions of several images have at most
+// mostConvolved numbers. At most mostTurned wavelets are convolved at a time.
+const mostImages, mostConvolved, mostTurned = 8, 1 << 20, 16
 
-func newScatterer(m *scatteringMap) *scatterer {
+func newScatterer(m *scatteringMap, rows int) *scatterer {
 	be, l := device.CPUWith(1), m.config.Orientations
 	window := func(h, w int) device.Window {
 		return device.Window{Image: device.Image{Height: h, Width: w, Channels: 1}, Size: waveTaps,
 			Stride: 1, Pad: waveReach}
 	}
 	fine, coarse := window(m.height, m.width), window(half(m.height), half(m.width))
-	n := max(min(mostImages, mostConvolved/(2*l*fine.Len())), 1)
+	turned := 2 * min(l, mostTurned)
+	n := max(min(rows, mostImages, mostConvolved/(turned*fine.Len())), 1)
+	sources := max(min(n*(1+l), mostConvolved/(turned*coarse.Len())), 1)
 	return &scatterer{m: m, be: be, fine: fine, coarse: coarse, weights: wavelets(be, l),
 		planes: be.New(n, fine.Len()), sources: be.New(n*(1+l), coarse.Len()),
-		first: be.New(n*fine.Places(), 2*l), second: be.New(n*(1+l)*coarse.Places(), 2*l)}
+		first: be.New(n*fine.Places(), turned), second: be.New(sources*coarse.Places(), turned)}
 }
 
 // wavelets returns the taps of the wavelets. A wavelet is a bell times a complex wave. A multiple
@@ -248,35 +250,49 @@ func (s *scatterer) colour(x device.Matrix, colour int, dst device.Matrix) {
 			plane[p] = image[p*s.m.colours+colour]
 		}
 	}
-	s.convolve(s.fine, planes, s.first)
 	for i := range n {
-		own := sources.RowRange(i*(1+l), (i+1)*(1+l))
-		pool(own.Row(0), planes.Row(i), h, w)
-		poolModuli(own.RowRange(1, 1+l), s.first, i, h, w)
+		pool(sources.Row(i*(1+l)), planes.Row(i), h, w)
 	}
-	s.convolve(s.coarse, sources, s.second)
+	s.convolve(s.fine, planes, s.first, func(i, o int, waves device.Matrix) {
+		at := i*(1+l) + 1 + o
+		poolModuli(sources.RowRange(at, at+waves.Cols/2), waves, h, w)
+	})
 	h, w = half(h), half(w)
-	cells := half(h) * half(w)
-	for i := range n {
-		own := dst.Row(i)
-		for source := range 1 + l {
-			row := i*(1+l) + source
-			pool(own[source*cells:(source+1)*cells], sources.Row(row), h, w)
-			moduli := own[(1+l+source*l)*cells:][:l*cells]
-			poolModuli(device.HostMatrix(l, cells, moduli), s.second, row, h, w)
+	cells, most := half(h)*half(w), s.second.Rows/s.coarse.Places()
+	channels := func(row, lo, hi int) device.Matrix { // of the image to which a source belongs
+		own := dst.Row(row / (1 + l))[lo*cells : hi*cells]
+		return device.HostMatrix(hi-lo, cells, own)
+	}
+	for lo := 0; lo < sources.Rows; lo += most {
+		some := sources.RowRange(lo, min(lo+most, sources.Rows))
+		for i := range some.Rows {
+			source := (lo + i) % (1 + l)
+			pool(channels(lo+i, source, source+1).Row(0), some.Row(i), h, w)
 		}
+		s.convolve(s.coarse, some, s.second, func(i, o int, waves device.Matrix) {
+			at := 1 + l + (lo+i)%(1+l)*l + o
+			poolModuli(channels(lo+i, at, at+waves.Cols/2), waves, h, w)
+		})
 	}
 }
 
-// convolve convolves images with all wavelets.
-func (s *scatterer) convolve(w device.Window, images, dst device.Matrix) {
-	dst = dst.RowRange(0, images.Rows*w.Places())
-	if c, ok := s.be.(device.Convolver); ok && c.Convolve(w, false, images, s.weights, dst) {
-		return
+// convolve convolves images with a few wavelets at a time, in dst. It calls use for every image i,
+// with the results of the wavelets from o on.
+func (s *scatterer) convolve(w device.Window, images, dst device.Matrix,
+	use func(i, o int, waves device.Matrix)) {
+	rows, places := images.Rows*w.Places(), w.Places()
+	for o := 0; o < s.weights.Cols/2; o += mostTurned {
+		weights := s.weights.Slice(0, s.weights.Rows, 2*o, min(2*o+2*mostTurned, s.weights.Cols))
+		waves := dst.Slice(0, rows, 0, weights.Cols)
+		if c, ok := s.be.(device.Convolver); !ok || !c.Convolve(w, false, images, weights, waves) {
+			patches := s.be.New(rows, w.Patch())
+			s.be.Im2Col(w, patches, images)
+			s.be.Gemm(false, false, 1, patches, weights, 0, waves)
+		}
+		for i := range images.Rows {
+			use(i, o, waves.RowRange(i*places, (i+1)*places))
+		}
 	}
-	patches := s.be.New(dst.Rows, w.Patch())
-	s.be.Im2Col(w, patches, images)
-	s.be.Gemm(false, false, 1, patches, s.weights, 0, dst)
 }
 
 // pool averages cells of 2×2 pixels. Values outside the image are 0.
@@ -289,14 +305,14 @@ func pool(dst, src []float32, h, w int) {
 	}
 }
 
-// poolModuli averages the moduli of image i of convolved images over cells of 2×2 pixels. The row o
-// of dst is of wavelet o.
-func poolModuli(dst, convolved device.Matrix, i, h, w int) {
+// poolModuli averages the moduli of a convolved image over cells of 2×2 pixels. The row o of dst is
+// of wavelet o.
+func poolModuli(dst, waves device.Matrix, h, w int) {
 	for o := range dst.Rows {
 		clear(dst.Row(o))
 	}
 	for p := range h * w {
-		row, cell := convolved.Row(i*h*w+p), p/w/2*half(w)+p%w/2
+		row, cell := waves.Row(p), p/w/2*half(w)+p%w/2
 		for o := range dst.Rows {
 			re, im := row[2*o], row[2*o+1]
 			dst.Data[o*dst.Stride+cell] += float32(math.Sqrt(float64(re*re+im*im))) / 4

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestScatteringOfAnythingHasItsNorm(t *testing.T) {
 func TestScatteringSeesOneImage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, l := range []rff.Layout{picture, {In: 105, Height: 5, Width: 7}} {
-		for _, orientations := range []int{1, 2, 8} {
+		for _, orientations := range []int{1, 2, 8, 17} {
 			f := scattering(t, rff.Scattering{Orientations: orientations}, l)
 			const n = 21
 			rows := make([]float32, n*f.In())
@@ -96,7 +97,14 @@ func TestScatteringSeesOneImage(t *testing.T) {
 // TestScatteringIsItsDefinition compares features of one channel a group with convolutions that add
 // up their taps one after another. The scale of a channel is not compared.
 func TestScatteringIsItsDefinition(t *testing.T) {
-	const h, w, orientations = 9, 14, 3
+	for _, orientations := range []int{3, 16, 20} {
+		compareWithDefinition(t, orientations)
+	}
+}
+
+func compareWithDefinition(t *testing.T, orientations int) {
+	t.Helper()
+	const h, w = 9, 14
 	f := scattering(t, rff.Scattering{Orientations: orientations, Group: 1},
 		rff.Layout{In: h * w, Height: h, Width: w})
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -129,6 +137,23 @@ func TestScatteringIsItsDefinition(t *testing.T) {
 		if d := math.Abs(v/math.Sqrt(norm) - float64(got[i])); !(d < 1e-5) {
 			t.Fatalf("feature %d of %d is %v, want %v", i, len(want), got[i], v/math.Sqrt(norm))
 		}
+	}
+}
+
+// TestScatteringHasBoundedMemory checks that many orientations of a large image are not in memory
+// at the same time.
+func TestScatteringHasBoundedMemory(t *testing.T) {
+	const side, most = 128, 16 << 20
+	f := scattering(t, rff.Scattering{Orientations: 64}, rff.Layout{In: side * side, Height: side,
+		Width: side})
+	x := dense(1, f.In(), make([]float32, f.In()))
+	dst := device.HostMatrix(1, f.Dim(), make([]float32, f.Dim()))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f.Transform(device.CPUWith(1), x, dst)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > most {
+		t.Errorf("the features of one image took %d bytes, want at most %d", n, most)
 	}
 }
 

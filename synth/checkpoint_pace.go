@@ -16,7 +16,7 @@ type pace struct {
 const (
 	writingShare = 20
 	leastPause   = 250 * time.Millisecond
-	stepsForUse  = 64 // a step without a use costs little to repeat
+	freeSteps    = 64 // between optional writes with a fixed number of uses
 )
 
 // next returns how many uses, or rounds, to count ahead.
@@ -43,7 +43,7 @@ func (p *pace) next() int {
 func (p *pace) due() bool {
 	if p.every > 0 {
 		p.calls++
-		return p.calls%(stepsForUse*p.every) == 0
+		return p.calls%freeSteps == 0
 	}
 	pause := min(time.Since(p.begun)/8, 10*leastPause)
 	return time.Since(p.last) > max(writingShare*p.took, leastPause, pause)

@@ -71,10 +71,11 @@ func Checkpoint(path string) Option {
 	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, 0 }
 }
 
-// CheckpointEvery is Checkpoint with a fixed number of uses between writes. Steps without a use are
-// written after 64 times that number. No write depends on the clock.
+// CheckpointEvery is Checkpoint with a fixed number of uses between writes. At most 2^20
+// uses are counted ahead. Of the steps without a use, every 64th is written. No write depends on
+// the clock.
 func CheckpointEvery(path string, uses int) Option {
-	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, max(uses, 1) }
+	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, min(max(uses, 1), 1<<20) }
 }
 
 // apply applies the options that are not nil.

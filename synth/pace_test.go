@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -37,10 +38,20 @@ func TestAFixedPaceHasNoClock(t *testing.T) {
 		quick := pace{every: every, begun: time.Now(), last: time.Now()}
 		slow := pace{every: every, begun: time.Now().Add(-time.Hour), last: time.Now().Add(-time.Hour)}
 		for i := range 1000 {
-			want := (i+1)%(64*every) == 0
+			want := (i+1)%64 == 0
 			if a, b := quick.due(), slow.due(); a != want || b != want {
 				t.Fatalf("every %d uses, step %d: quick %v, slow %v, want %v", every, i, a, b, want)
 			}
+		}
+	}
+}
+
+// TestUsesAheadAreBounded: a number of uses that is added to others must not overflow.
+func TestUsesAheadAreBounded(t *testing.T) {
+	for uses, want := range map[int]int{math.MinInt: 1, 0: 1, 5: 5, math.MaxInt: 1 << 20} {
+		var o options
+		if apply(&o, []Option{CheckpointEvery("f", uses)}); o.keepEvery != want {
+			t.Errorf("%d uses: %d are counted ahead, want %d", uses, o.keepEvery, want)
 		}
 	}
 }
