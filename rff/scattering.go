@@ -20,8 +20,8 @@ import (
 // With L orientations there are 1 + 2L + L² channels, which is 81 for the default of 8. An image in
 // colour has as many for each of its colours, which are transformed one after another. In the row
 // of a record, every group of channels is normalised to mean 0 and variance 1 (group
-// normalisation). The whole row is then normalised to norm 1, or to 0 for a black image. So a private
-// sum of rows has sensitivity 1. A row depends on its image only.
+// normalisation). The whole row is then normalised to norm 1, or to 0 for a black image. So a
+// private sum of rows has sensitivity 1. A row depends on its image only.
 //
 // Source: Bruna and Mallat 2013 (scattering); Tramèr and Boneh 2021 (for private classifiers, with
 // group normalisation).

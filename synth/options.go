@@ -71,11 +71,11 @@ func Checkpoint(path string) Option {
 	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, 0 }
 }
 
-// CheckpointEvery is Checkpoint with a fixed number of uses between writes. At most 2^20
-// uses are counted ahead. Of the steps without a use, every 64th is written. No write depends on
-// the clock.
+// CheckpointEvery is Checkpoint with a fixed number of uses, at most 2^20, between writes. Of the
+// steps without a use, every 64th is written. No write depends on the clock.
 func CheckpointEvery(path string, uses int) Option {
-	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, min(max(uses, 1), 1<<20) }
+	every := min(max(uses, 1), 1<<20)
+	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, every }
 }
 
 // apply applies the options that are not nil.
