@@ -38,8 +38,9 @@ func (p *pace) next() int {
 
 // due reports whether enough time has passed since the last write for an optional write, which
 // saves work if the run is interrupted. A process that has just started writes often, so that even
-// a run that is killed again and again makes progress. With a fixed number of uses, it does not
-// depend on the clock either, so two runs write the same states.
+// a run that is killed again and again makes progress. With a fixed number of uses, it counts steps
+// instead of time, so two runs write the same states. A process that is killed before its 64th step
+// then makes no progress in steps without a use.
 func (p *pace) due() bool {
 	if p.every > 0 {
 		p.calls++

@@ -72,7 +72,7 @@ func Checkpoint(path string) Option {
 }
 
 // CheckpointEvery is Checkpoint with a fixed number of uses, at most 2^20, between writes. Of the
-// steps without a use, every 64th is written. No write depends on the clock.
+// steps without a use, every 64th of a process is written. No write depends on the clock.
 func CheckpointEvery(path string, uses int) Option {
 	every := min(max(uses, 1), 1<<20)
 	return func(o *options) { o.checkpoint, o.keep, o.keepEvery = path, openKeeper, every }
