@@ -114,12 +114,16 @@ func (t *Trainer) gather(data records.Data, lo int) {
 		return
 	}
 	t.rows = t.index[lo:hi]
-	if d, ok := data.(records.Divided); ok && t.share != nil {
-		d.BeginGather(t.rows, &t.batch)
-		t.divided = d
+	table, _ := data.(*records.Table)
+	switch {
+	case table != nil && t.stored.of == table && !t.stored.all.Empty():
+		t.stored.gather(t.be, t.rows, &t.batch)
+	case table != nil && t.share != nil:
+		table.BeginGather(t.rows, &t.batch)
+		t.divided = table
 		t.share((len(t.rows)+partRows-1)/partRows, t.part)
 		t.divided = nil
-	} else {
+	default:
 		data.Gather(t.rows, &t.batch)
 	}
 	t.batch.Keys = t.keys[lo:hi]
