@@ -11,18 +11,18 @@ import (
 // stored is a copy of a table's records in the separate memory of a device. A step then sends row
 // numbers to the device, and no records.
 type stored struct {
-	of   *records.Table
-	all  device.Matrix // empty if they are on the host only
-	own  device.Matrix // room for a micro-batch
-	list device.Sparse // the micro-batch as sets of one row number each
-	host device.Batch  // labels and row numbers
+	of   *records.Table // nil for other data
+	all  device.Matrix  // empty if they are on the host only
+	own  device.Matrix  // room for a micro-batch
+	list device.Sparse  // the micro-batch as sets of one row number each
+	host device.Batch   // labels and row numbers
 }
 
 // store copies the records of a table to the device, unless they are there, if the network reads
 // records there and if they take at most half of the memory that is left.
 func (t *Trainer) store(data records.Data) {
-	table, ok := data.(*records.Table)
-	if !ok || t.stored.of == table {
+	table, _ := data.(*records.Table)
+	if t.stored.of == table {
 		return
 	}
 	t.stored = stored{of: table}
@@ -45,11 +45,8 @@ func (t *Trainer) store(data records.Data) {
 // memory of their device. Another type, even one that embeds such a network, may read them on the
 // host.
 func ofModels(net models.Network) bool {
-	t := reflect.TypeOf(net)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	return t.PkgPath() == reflect.TypeFor[models.VAE]().PkgPath()
+	at := reflect.Indirect(reflect.ValueOf(net)).Type().PkgPath()
+	return at == reflect.TypeFor[models.VAE]().PkgPath()
 }
 
 // storedRows is the number of records that are copied at a time.
@@ -61,14 +58,11 @@ func (s *stored) gather(be device.Backend, rows []int32, b *device.Batch) {
 	if n := len(rows); s.own.Rows < n {
 		s.own = be.New(n+n/4, s.all.Cols)
 	}
-	s.list.Offsets, s.list.Items = append(s.list.Offsets[:0], 0), s.list.Items[:0]
+	s.list.Offsets, s.list.Items = []int{0}, nil
 	for i, row := range rows {
-		s.list.Offsets = append(s.list.Offsets, i+1)
-		s.list.Items = append(s.list.Items, uint32(row))
+		s.list.Offsets, s.list.Items = append(s.list.Offsets, i+1), append(s.list.Items, uint32(row))
 	}
-	own := s.own.RowRange(0, len(rows))
-	be.SparseGemm(&s.list, s.all, 0, own)
-	keys := b.Keys
 	*b = s.host
-	b.Dense, b.Keys = own, keys
+	b.Dense = s.own.RowRange(0, len(rows))
+	be.SparseGemm(&s.list, s.all, 0, b.Dense)
 }

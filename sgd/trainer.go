@@ -69,7 +69,6 @@ type stepRecords struct {
 	data    records.Data // of earlier loops
 	of      examples
 	rows    []int32 // row numbers of the current micro-batch
-	divided *records.Table
 	stored  stored
 	part    func(piece int)
 	batch   device.Batch
