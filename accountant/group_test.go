@@ -175,8 +175,8 @@ func TestGroupsOfCutSamples(t *testing.T) {
 	cut := TruncatedPoisson{Probability: 0.5, Population: 100, MaxBatch: 40, NoiseMultiplier: 2}
 	for _, e := range []Event{cut, Repeated{cut, 3}, Composed{[]Event{Gaussian{3}, cut}}} {
 		for size, good := range map[int]bool{1: true, 2: false, 50: false} {
-			if _, err := GroupEpsilon(e, size, 1e-5, AddOrRemoveOne); errors.Is(err, ErrUnsupported) == good ||
-				(err == nil) != good {
+			_, err := GroupEpsilon(e, size, 1e-5, AddOrRemoveOne)
+			if errors.Is(err, ErrUnsupported) == good || (err == nil) != good {
 				t.Errorf("%d records of %s: %v", size, Describe(e), err)
 			}
 			must[Bound](t)(GroupEpsilon(e, size, 1e-5, ReplaceOne))

@@ -392,8 +392,10 @@ func TestLevelsAtTinyDeltas(t *testing.T) {
 		p := levelsPlan(t, compose.Levels{Of: tables.AIM{}}, b, townSchema(t))
 		e := p.Stages()[0].Event.(accountant.SparseHistogram)
 		alone := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2
-		if total := p.Total().Upper; !(total <= 2 && total > 1.8) || !(alone < delta && alone > delta/20) {
-			t.Errorf("δ = %g: ε = %v, and a text alone is released with probability %g", delta, total, alone)
+		total := p.Total().Upper
+		if !(total <= 2 && total > 1.8 && alone < delta && alone > delta/20) {
+			t.Errorf("δ = %g: ε = %v, and a text alone is released with probability %g", delta, total,
+				alone)
 		}
 	}
 }
