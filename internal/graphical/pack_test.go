@@ -57,7 +57,8 @@ func TestPackedFactors(t *testing.T) {
 	seen := map[int]bool{}
 	for _, p := range list {
 		for _, i := range p.factors {
-			if seen[i] || p.node != m.places[i].node || len(union(p.attributes, groups[i])) > len(p.attributes) {
+			if seen[i] || p.node != m.places[i].node ||
+				len(union(p.attributes, groups[i])) > len(p.attributes) {
 				t.Fatalf("factor %d of %v in a pack of %v", i, groups[i], p.attributes)
 			}
 			seen[i] = true

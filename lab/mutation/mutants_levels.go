@@ -13,7 +13,7 @@ func levelMutants() []mutant {
 			Why: "a text of one record is released with a larger probability than δ holds"},
 		{Name: "internal/param/no tiny tails", In: "internal/param",
 			Tests: at("internal/param", "TinyTails"),
-			Old: "!math.IsInf(x, 1)", New: "true",
+			Old:   "!math.IsInf(x, 1)", New: "true",
 			Why: "levels are refused at a δ that budgets may have"},
 		{Name: "accountant/sparse: δ of one column", In: acc, Tests: forced,
 			Old: "-math.Expm1(float64(m)*math.Log1p(", New: "-math.Expm1(math.Log1p(",
