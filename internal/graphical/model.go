@@ -28,11 +28,6 @@ type place struct {
 	view view // of run 0 before the first fit
 }
 
-// viewOf returns the view from the clique that holds factor i.
-func (m *Model) viewOf(i int) view {
-	return m.Domain.newView(m.Tree.Cliques[m.places[i].node].Attributes, m.Factors[i].Attributes)
-}
-
 // node is the table of one clique.
 type node struct {
 	work  []float64 // factors and messages

@@ -68,8 +68,8 @@ func TestPackedFactors(t *testing.T) {
 		t.Errorf("%d of %d factors in %d packs", len(seen), len(m.Factors), len(list))
 	}
 	packed := [2][]float64{m.Marginal(seq(16)), m.Marginal(m.Tree.Cliques[1].Attributes)}
-	for i := range m.places {
-		m.places[i].view = m.viewOf(i)
+	for i, p := range m.places {
+		m.places[i].view = m.Domain.newView(m.Tree.Cliques[p.node].Attributes, m.Factors[i].Attributes)
 	}
 	m.pass()
 	alone := [2][]float64{m.Marginal(seq(16)), m.Marginal(m.Tree.Cliques[1].Attributes)}
@@ -96,5 +96,24 @@ func TestCrowdedCliquesAreQuick(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 300 || took > 20*time.Second {
 		t.Errorf("%d factors: %d MB, %v", len(m.Factors), got, took)
+	}
+}
+
+// TestEndlessTreesAreQuick checks that a tree that no model has is known in little time: a file of
+// some hundred kilobytes describes one whose elimination would take seconds.
+func TestEndlessTreesAreQuick(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	var d Domain
+	var groups [][]int
+	for range 1024 {
+		d = append(d, 2)
+	}
+	for range 2500 {
+		groups = append(groups, union(rng.Perm(len(d))[:8], nil))
+	}
+	start := time.Now()
+	cells := Cells(d, groups)
+	if took := time.Since(start); !(cells > endless) || took > 2*time.Second {
+		t.Errorf("%g cells after %v", cells, took)
 	}
 }
