@@ -155,8 +155,7 @@ func system(name string, plan func(Common, planJSON) (synth.PassProgram, error))
 				return nil, err
 			}
 			// With 5 parameters of a network for a cell, plans have the default limits of models.
-			err := s.Network("a model of tables", 5*int64(j.Cells))
-			if j.Cells > defaultCells && err != nil {
+			if err := s.Network("the tables", 5*int64(j.Cells)); err != nil && j.Cells > defaultCells {
 				return nil, err
 			}
 			return synth.PlanOf(plan(Common{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,

@@ -11,10 +11,9 @@ type pack struct {
 	factors    []int
 }
 
-const (
-	mostPacked  = 1 << 12 // cells of the table of several factors
-	largeClique = 1 << 16 // cells
-)
+// mostPacked is the largest number of cells of the table of several factors, and largeClique the
+// smallest of a clique whose factors are put together.
+const mostPacked, largeClique = 1 << 12, 1 << 16
 
 // packs divides groups of attributes. Groups of a clique with fewer cells than least stay alone.
 func (t Tree) packs(d Domain, groups [][]int, least float64) (list []pack) {
