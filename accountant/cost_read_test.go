@@ -174,7 +174,7 @@ func TestLowerEndsOfListsAreQuick(t *testing.T) {
 		parts = append(parts, DiscreteLaplace{A: 1 + float64(i), Sensitivity: 2})
 	}
 	all = append(all, OneOf{[]Event{Pure{0.55}, Gaussian{2.4}, Laplace{3.5}}},
-		Repeated{SampledSum{0.0065, 0.35}, 1 << 30}, Repeated{SampledSum{0.065, 1.2}, 1000},
+		Repeated{SampledSum{0.0065, 0.35}, 1 << 28}, Repeated{SampledSum{0.065, 1.2}, 1000},
 		Disjoint{Parts: parts[:3], Fixed: true})
 	reduced, err := Reduce(Composed{all}, AddOrRemoveOne)
 	if err == nil {
