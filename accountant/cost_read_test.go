@@ -163,3 +163,41 @@ func TestLargeEffectsTakeLittleTime(t *testing.T) {
 		t.Errorf("priced in %d units of a hundred million multiplications", best)
 	}
 }
+
+// TestLowerEndsOfListsAreQuick checks that the lower end of an event with a choice takes little
+// more time than its upper end, within the bounds of files. If each of the choice's lists had its
+// own three prices, with all releases that follow, the time would be eight times as long.
+func TestLowerEndsOfListsAreQuick(t *testing.T) {
+	var all, parts []Event
+	for i := range 5 {
+		all = append(all, RandomAllocation{Steps: 60 - 7*i, NoiseMultiplier: 1 + float64(i)/3})
+		parts = append(parts, DiscreteLaplace{A: 1 + float64(i), Sensitivity: 2})
+	}
+	all = append(all, OneOf{[]Event{Pure{0.55}, Gaussian{2.4}, Laplace{3.5}}},
+		Repeated{SampledSum{0.0065, 0.35}, 1 << 28}, Repeated{SampledSum{0.065, 1.2}, 1000},
+		Disjoint{Parts: parts[:3], Fixed: true})
+	reduced, err := Reduce(Composed{all}, AddOrRemoveOne)
+	if err == nil {
+		err = reduced.CheckWork("event")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	price := func(lower bool) (least time.Duration) {
+		for range 2 {
+			prices.forget()
+			allocations.forget()
+			start := time.Now()
+			if _, err := reduced.Price(t.Context(), Budget{Epsilon: 1, Delta: 1e-5}, 0, lower); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(start); least == 0 || took < least {
+				least = took
+			}
+		}
+		return least
+	}
+	if quick, both := price(false), price(true); both > 4*quick {
+		t.Errorf("%v with the lower end, %v without", both, quick)
+	}
+}

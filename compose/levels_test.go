@@ -384,3 +384,18 @@ func TestLevelsShareOfDelta(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelsAtTinyDeltas: a plan may have the smallest δ that a budget may have.
+func TestLevelsAtTinyDeltas(t *testing.T) {
+	for _, delta := range []float64{1e-9, 1e-15, 1e-18, accountant.MinDelta} {
+		b := accountant.Budget{Epsilon: 2, Delta: delta}
+		p := levelsPlan(t, compose.Levels{Of: tables.AIM{}}, b, townSchema(t))
+		e := p.Stages()[0].Event.(accountant.SparseHistogram)
+		alone := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2
+		total := p.Total().Upper
+		if !(total <= 2 && total > 1.8 && alone < delta && alone > delta/20) {
+			t.Errorf("δ = %g: ε = %v, and a text alone is released with probability %g", delta, total,
+				alone)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/records"
@@ -71,5 +72,83 @@ func TestManyConditions(t *testing.T) {
 	}
 	if rows, err := sampler.Next(10); err != nil || rows.Len() != 10 {
 		t.Error(rows, err)
+	}
+}
+
+// TestSmallFileOfEqualFactors: a file with the same columns in many factors, as no fit makes, would
+// take long to read.
+func TestSmallFileOfEqualFactors(t *testing.T) {
+	s, groups, factors := pairsOf(t, 5)
+	for _, twice := range []bool{false, true} {
+		if twice {
+			factors = append(factors, factors[3])
+		}
+		f, err := newModel(s, leastFine, groups, &graphical.Model{Factors: factors}).Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readModel(f, synth.Loading{}); errors.Is(err, synth.ErrFormat) != twice {
+			t.Errorf("twice %v: got %v", twice, err)
+		}
+	}
+}
+
+// TestCellsWithinLimits: a part of a composition may have the cells that plans have by default, and
+// more only within its share of the limits, in plans as in models.
+func TestCellsWithinLimits(t *testing.T) {
+	schema, _, _ := pairsOf(t, 2)
+	for cells, parts := range map[int]int{1 << 20: 1, 1 << 19: 2, 1<<20/3 - 1: 3,
+		defaultCells: 1 << 20} {
+		limits := records.Limits{Values: 2 << 20 / int64(parts), Parameters: 5 << 20 / int64(parts)}
+		for _, more := range []int{0, 2} {
+			err := checkCells(limits, float64(cells+more))
+			if over := new(records.LimitError); errors.As(err, &over) != (more > 0) {
+				t.Errorf("%d cells more than %d in one of %d parts: %v", more, cells, parts, err)
+			}
+			if cells+more > mostCells {
+				continue
+			}
+			c := AIM{Common: Common{Schema: schema, Cells: cells + more,
+				Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}}
+			p, err := synth.PlanOf(c.Plan())
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := p.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Systems().ReadPlan(text,
+				synth.WithLimits(records.Limits{Parameters: limits.Parameters}))
+			if over := new(records.LimitError); errors.As(err, &over) != (more > 0) {
+				t.Errorf("a plan of %d cells in one of %d parts: %v", cells+more, parts, err)
+			}
+		}
+	}
+}
+
+// TestManyConditionsOfManyFactors: a model of many columns and factors takes time whatever its
+// cells. With a new one for each of a thousand constraints, the first draw from a file of 220 kB
+// took two minutes.
+func TestManyConditionsOfManyFactors(t *testing.T) {
+	const flags = 512
+	s, groups, _ := pairsOf(t, flags)
+	var factors []graphical.Factor
+	for i := range flags {
+		for _, group := range [][]int{{i}, {i, i + 1}, {i, i + 2}, {i, i + 3}} {
+			if group[len(group)-1] < flags {
+				factors = append(factors,
+					graphical.Factor{Attributes: group, Theta: make([]float64, 1<<len(group))})
+			}
+		}
+	}
+	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups), factors))
+	var list []records.Constraint
+	for i := range flags {
+		list = append(list, records.Only(fmt.Sprint("f", i), "yes"))
+	}
+	_, met, _ := m.Condition(list)
+	if n := len(met); n < 8 || n > mostSpent/factorCells/len(factors) {
+		t.Errorf("conditioned on %d of %d constraints", n, flags)
 	}
 }
