@@ -48,10 +48,7 @@ func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"
 
 func TestKilledTrendGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["trend"], *kills) }
 
-var (
-	kills = flag.Int("kills", 4, "number of processes to kill")
-	long  = flag.Bool("long", false, "learn tables of 20,000 rows, too")
-)
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
 func system(name string) synth.System {
 	all := tables.Systems()

@@ -140,7 +140,7 @@ func correlation(f *records.Frame, i, j int) float64 {
 // measures tables of 3,900 cells, with five records in each, and noise of half a record. No cell of
 // a model is below zero, so the noise adds records to empty cells, and correlations shrink by 0.03.
 func TestTablesWithHardlyAnyNoise(t *testing.T) {
-	if !*long {
+	if !*tables.Long {
 		t.Skip("see -long")
 	}
 	data := correlated(t, 20_000, 1)
