@@ -25,8 +25,7 @@ func stripes(t *testing.T) *records.Table {
 		labels[i/36] = int32(i / 36 % 2)
 		flat[i] = float32(i%7)/12 + float32(i/36%2)/2
 	}
-	data := must(records.FromFlat(records.Image(6, 6).WithLabels("a", "b"), flat, labels...))(t)
-	return data
+	return must(records.FromFlat(records.Image(6, 6).WithLabels("a", "b"), flat, labels...))(t)
 }
 
 // stopped is a context that ends after a number of looks at Err, once it is armed.

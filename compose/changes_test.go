@@ -42,8 +42,7 @@ func drawn(t *testing.T, n int, seed uint64) *records.Table {
 			pixels[i*28*28+at] = uint8(120 + rng.IntN(120))
 		}
 	}
-	table := must(records.FromBytes(drawnSchema(), pixels, labels...))(t)
-	return table
+	return must(records.FromBytes(drawnSchema(), pixels, labels...))(t)
 }
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
@@ -214,8 +213,7 @@ func TestChangesRefusals(t *testing.T) {
 // chosenBy returns the change that a generator has chosen.
 func chosenBy(t testing.TB, g *synth.Generator) compose.Change {
 	t.Helper()
-	c := must(compose.Chosen(g))(t)
-	return c
+	return must(compose.Chosen(g))(t)
 }
 
 // TestDefaultsFit checks the default candidates of every kind of image.

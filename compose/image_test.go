@@ -17,8 +17,7 @@ func ramp(t *testing.T, s records.Schema) *records.Table {
 	for i := range flat {
 		flat[i] = float32(i%11) / 10
 	}
-	d := must(records.FromFlat(s, flat, 2, 0, 1))(t)
-	return d
+	return must(records.FromFlat(s, flat, 2, 0, 1))(t)
 }
 
 func levels(d *records.Table) []float32 {
@@ -44,8 +43,7 @@ func TestDistortion(t *testing.T) {
 	in := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
 	before := slices.Clone(levels(in))
 	apply := func(d compose.Distortion) *records.Table {
-		out := must(d.Apply(in))(t)
-		return out
+		return must(d.Apply(in))(t)
 	}
 	if same := apply(compose.Distortion{Seed: 1}); !slices.Equal(levels(same), before) {
 		t.Error("strength 0 changes images")

@@ -35,8 +35,7 @@ func lowAndHigh(t testing.TB, s records.Schema, n int) *records.Table {
 		row := flat[i*s.Dim():]
 		row[0], row[1] = 0.1+0.8*float32(i%2), float32(i)/float32(n)
 	}
-	d := must(records.FromFlat(s, flat, labels...))(t)
-	return d
+	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
 // stub is a user-defined system. One in four records of its generator has a wrong label: low for a
@@ -115,8 +114,7 @@ func learntOf(t testing.TB, of synth.Plan, c compose.Labels) *synth.Generator {
 	c.Train = sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 30, NoiseMultiplier: 1.5,
 		Optimizer: sgd.Momentum(2, 0.9)}
 	p := must(c.PlanFor(of.Schema(), of.Budget()))(t)
-	gen := must(p.Fit(t.Context(), lowAndHigh(t, of.Schema(), 400)))(t)
-	return gen
+	return must(p.Fit(t.Context(), lowAndHigh(t, of.Schema(), 400)))(t)
 }
 
 func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) *records.Table {
@@ -381,6 +379,5 @@ func values(t *records.Table) []float32 {
 // agreementOf returns the agreement of a generator of labels.
 func agreementOf(t testing.TB, g *synth.Generator) []float64 {
 	t.Helper()
-	rates := must(compose.Agreement(g))(t)
-	return rates
+	return must(compose.Agreement(g))(t)
 }

@@ -62,8 +62,7 @@ func foundIn(g *synth.Generator) []string {
 
 func levelsPlan(t *testing.T, c compose.Levels, b accountant.Budget, s records.Schema) synth.Plan {
 	t.Helper()
-	p := must(c.PlanFor(s, b))(t)
-	return p
+	return must(c.PlanFor(s, b))(t)
 }
 
 // TestLevelsOfSystems checks that AIM, MST and MERF draw texts of large counts only, and that the

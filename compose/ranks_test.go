@@ -22,8 +22,7 @@ import (
 
 func schemaOf(t *testing.T, columns ...records.Column) records.Schema {
 	t.Helper()
-	s := must(records.NewSchema(columns...))(t)
-	return s
+	return must(records.NewSchema(columns...))(t)
 }
 
 // columns has a column of every kind.

@@ -75,10 +75,7 @@ func TestMixturesOfAClassAreOfItsRecords(t *testing.T) {
 			values[i], labels[i] = 1, 1
 		}
 	}
-	data, err := records.FromFlat(s, values, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, values, labels...))(t)
 	ctx := privacytest.Seeded(t, t.Context(), 1)
 	gen, err := mustPlan(t, mix.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1e5, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 300, Degree: 60}, Mixtures: 20, ClipNorm: 2, ByClass: true}).

@@ -34,8 +34,7 @@ func redAndBlue(t *testing.T) *records.Table {
 			pixel[2*labels[i]] = uint8(190 + rng.IntN(60))
 		}
 	}
-	table := must(records.FromBytes(s, levels, labels...))(t)
-	return table
+	return must(records.FromBytes(s, levels, labels...))(t)
 }
 
 // colourPlans returns a plan of every system that supports images. The settings of MERF and mix

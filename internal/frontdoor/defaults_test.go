@@ -58,8 +58,7 @@ func tableOf(t testing.TB, rows, numbers, choices int, classes ...string) *recor
 	for i := range labels {
 		labels[i] = int32(rng.IntN(len(classes)))
 	}
-	f := must(records.DecodeFlat(s, flat, labels...))(t)
-	return f
+	return must(records.DecodeFlat(s, flat, labels...))(t)
 }
 
 // oneLiners returns the chains of every system with only schema, budget and nominal size set.

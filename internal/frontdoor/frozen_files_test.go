@@ -60,8 +60,7 @@ func frozenRows(t *testing.T) records.Data {
 		}
 		rows = append(rows, row)
 	}
-	data := must(records.FromValues(s, rows...))(t)
-	return data
+	return must(records.FromValues(s, rows...))(t)
 }
 
 // TestFrozenFiles checks that files of earlier versions can be opened, that their ε is the one that

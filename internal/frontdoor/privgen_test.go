@@ -45,14 +45,12 @@ func people(t testing.TB, n int) *records.Table {
 	for i := range flat {
 		flat[i] = float32(rng.IntN(2))
 	}
-	table := must(records.FromFlat(records.Binary(width), flat))(t)
-	return table
+	return must(records.FromFlat(records.Binary(width), flat))(t)
 }
 
 func fitted(t testing.TB, c privgen.DPGMChain, opts ...privgen.Option) *privgen.Generator {
 	t.Helper()
-	g := must(c.Fit(context.Background(), people(t, 60), opts...))(t)
-	return g
+	return must(c.Fit(context.Background(), people(t, 60), opts...))(t)
 }
 
 func rowsOf(t testing.TB, d records.Data) []float32 {
