@@ -48,8 +48,8 @@ func TestSmallFileOfLargeTree(t *testing.T) {
 	}
 }
 
-// TestManyConditions: a file may hold many constraints, each of which would need a new model of half
-// a million cells.
+// TestManyConditions: a file may hold many constraints, each of which would need a new model of
+// half a million cells.
 func TestManyConditions(t *testing.T) {
 	const flags = 19
 	s, groups, _ := pairsOf(t, flags)

@@ -198,7 +198,7 @@ func TestNothingButReleasesOfATrendDependsOnARecord(t *testing.T) {
 
 func replayTrend(t *testing.T, b accountant.Budget) {
 	t.Helper()
-	p, _ := targetPlan(t, b)
+	p := must(AIM{Common: Common{Schema: targetSchema(t), Budget: b, Bins: 8}, Rounds: 5}.Plan())(t)
 	visible := func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {
 		g, err := p.FitOn(ctx, l, d)
 		if err != nil {
