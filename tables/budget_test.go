@@ -18,6 +18,7 @@ import (
 // release or of a later one does not fit the grid of the counts. Every other plan must fit, with
 // and without a checkpoint.
 func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	s := must(records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y")))(t)
 	data := must(records.FromValues(s, []any{"x", "y"}, []any{"y", "y"}))(t)
 	with := must(records.NewSchema(records.Target("y", 0, 9), records.Flag("a", "x", "y"),

@@ -39,6 +39,7 @@ func tableSubjects() map[string]synthtest.Subject {
 }
 
 func TestTableSystems(t *testing.T) {
+	t.Parallel()
 	for name, subject := range tableSubjects() {
 		t.Run(name, func(t *testing.T) { synthtest.Run(t, subject) })
 	}

@@ -189,6 +189,7 @@ func TestTrendStagesArePriced(t *testing.T) {
 // ε, a decision by the true sums of a dozen rows differs from the one by the released sums. Without
 // -long a third of the pairs is replayed.
 func TestNothingButReleasesOfATrendDependsOnARecord(t *testing.T) {
+	t.Parallel()
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, epsilon := range []float64{3, 3000} {
 			replayTrend(t, accountant.Budget{Epsilon: epsilon, Delta: 1e-5, Relation: r})

@@ -108,6 +108,7 @@ func TestWideTablesAreFittedNear(t *testing.T) {
 // also interrupts each fit at five reports; a fit that goes on must release a generator within the
 // plan's cells, which can be read back. Without -long each relation has one of both rooms.
 func TestFitsNearUnderReplay(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	var list []records.Column
 	for j := range 66 {
 		list = append(list, records.Flag(fmt.Sprint("c", j), "no", "yes"))
