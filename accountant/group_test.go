@@ -93,8 +93,8 @@ func TestGaussianEffects(t *testing.T) {
 			a.GaussianEffect < c.most*a.GaussianFit) {
 			t.Errorf("%s: effects %g, fit %g", Describe(c.e), a.GaussianEffect, a.GaussianFit)
 		}
-		for i := range 60 {
-			eps := float64(i) * 0.07
+		for i := range 24 {
+			eps := float64(i) * 0.18
 			d := must[Bound](t)(Delta(c.e, eps, AddOrRemoveOne))
 			g := must[Bound](t)(Delta(Gaussian{1 / a.GaussianEffect}, eps, AddOrRemoveOne))
 			if d.Lower > 1e-10 && d.Lower > g.Upper {

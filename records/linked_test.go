@@ -161,7 +161,7 @@ func contributions(l *records.Linked) (all []string, seen [][]map[string]float64
 func TestARootContributesAtMostOneRecord(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 1))
 	most := 0
-	for i := range 6000 {
+	for i := range 2000 {
 		h, d := randomHeap(rng), bank(t)
 		if i%2 == 1 {
 			d.Children[0].Gaps = "limit"
