@@ -158,10 +158,16 @@ type Surveyed struct {
 }
 
 // Grouping merges the codes of an attribute into about the given number of groups; see
-// Attribute.Grouped.
+// Attribute.Grouped. It replaces counts of the first and of the last group by a density that fits
+// them.
 func (k Surveyed) Grouping(j int, a Attribute, groups int) Grouping {
-	g := a.Grouped(Simplex(k.Counts[j], k.Total), min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
-	a.thin(g, k.Noise[j]/k.Total)
+	counts, noise := k.Counts[j], k.Noise[j]
+	g := a.Grouped(Simplex(counts, k.Total), min(leastGroup*noise/k.Total, 0.5), groups)
+	rest := slices.DeleteFunc(a.outer(g), func(e end) bool { return e.fit(counts, noise) })
+	g.Part = Simplex(counts, k.Total)
+	for _, e := range rest {
+		e.thin(g.Part, noise/k.Total)
+	}
 	return g
 }
 

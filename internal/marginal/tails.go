@@ -5,59 +5,122 @@ import (
 	"slices"
 )
 
-// leastTail is the smallest number of codes in a group whose records are thinned out. clearCode is
-// the count of a code that is kept, in standard deviations of its noise.
-const leastTail, clearCode = 4, 3.5
+// leastTail is the smallest number of codes in an end whose records are thinned out. clearCode is
+// the count of a code that is kept, in standard deviations of its noise. fitsTail bounds how much
+// counts may differ from a fitted density, in standard deviations of their sum and of the sum of
+// their squares.
+const leastTail, clearCode, fitsTail = 4, 3.5, 3
 
-// thin divides the records of the first and of the last group of numbers among their codes: fewer
-// and fewer towards the end, at the rate that fits their number and the density of the group beside
-// them. The bounds of a column are often far beyond its values, and the noise of many empty cells
-// would otherwise look like a heavy tail. Codes whose counts clearly exceed the noise, whose
-// standard deviation is a fraction of all records, keep their records. A single code beside the
-// group says nothing about the density there, and the group is not thinned out.
-func (a Attribute) thin(g Grouping, noise float64) {
+// end is the first or the last group of numbers. The bounds of a column are often far beyond its
+// values, and the noise of many empty codes would otherwise look like a heavy tail. So an end's
+// records become fewer and fewer outward. Codes with clearly more records keep them.
+type end struct {
+	codes  []int // outward
+	beside []int // codes of the group beside
+}
+
+// outer returns the ends of a grouping. A single code beside an end says nothing about the density
+// there.
+func (a Attribute) outer(g Grouping) (list []end) {
 	order := g.inOrder(a.Ordered())
 	if a.Cells == 0 || len(order) < 2 {
-		return
+		return nil
 	}
 	of := make([][]int, g.Size)
-	held := make([]float64, g.Size)
 	for code := range a.Ordered() {
-		group := g.Group[code]
-		of[group], held[group] = append(of[group], code), held[group]+g.Part[code]
+		of[g.Group[code]] = append(of[g.Group[code]], code)
 	}
-	for _, last := range []bool{false, true} {
-		if last {
-			slices.Reverse(order)
+	for range 2 {
+		e := end{of[order[0]], of[order[1]]}
+		if e.codes[0] < e.beside[0] {
+			e.codes = slices.Clone(e.codes)
+			slices.Reverse(e.codes)
 		}
-		width := float64(len(of[order[1]]))
-		mass, density := held[order[0]], held[order[1]]/width
-		codes := slices.DeleteFunc(slices.Clone(of[order[0]]), func(code int) bool {
-			clear := g.Part[code] > clearCode*noise
-			if clear {
-				mass -= g.Part[code]
+		if len(e.codes) >= leastTail && len(e.beside) > 1 {
+			list = append(list, e)
+		}
+		slices.Reverse(order)
+	}
+	return list
+}
+
+// density returns the mean of the group beside.
+func (e end) density(of []float64) float64 {
+	sum := 0.0
+	for _, code := range e.beside {
+		sum += of[code]
+	}
+	return sum / float64(len(e.beside))
+}
+
+// fit replaces the counts of an end by d·exp(−x/mean), where x is the distance from the middle of
+// the group beside and d is its density. The mean is that of least squares: the empty codes far out,
+// whose noise would dominate a sum of counts, have no weight in it. fit returns false, and changes
+// nothing, if the counts clearly differ from every such density.
+func (e end) fit(counts []float64, noise float64) bool {
+	d, middle := e.density(counts), float64(len(e.beside)+1)/2
+	clear := make([]bool, len(e.codes))
+	// errors returns the sums of the differences and of their squares, in standard deviations.
+	errors := func(mean float64) (sum, squares, n float64) {
+		for k, code := range e.codes {
+			if off := (counts[code] - d*math.Exp(-(middle+float64(k))/mean)) / noise; !clear[k] {
+				sum, squares, n = sum+off, squares+off*off, n+1
 			}
-			return clear
-		})
-		if len(codes) < leastTail || width == 1 || !(mass > 0) || !(density > 0) {
-			continue
 		}
-		if !last {
-			slices.Reverse(codes) // away from the group beside
+		return sum, squares, n
+	}
+	best := 0.0
+	for range 3 {
+		least := math.Inf(1)
+		for mean := 0.25; mean < 2*float64(len(e.codes)); mean *= 1.05 {
+			if _, squares, _ := errors(mean); squares < least {
+				best, least = mean, squares
+			}
 		}
-		// A density d·exp(-x/mean) that begins beside the group has the mass d·mean. The density of the
-		// group beside is known in its middle.
-		mean := mass / density
-		for range 8 {
-			mean = min(mass/density*math.Exp(width/(2*mean)), float64(len(codes)))
+		for k, code := range e.codes {
+			clear[k] = counts[code]-d*math.Exp(-(middle+float64(k))/best) > clearCode*noise
 		}
-		total := 0.0
-		for k, code := range codes {
-			g.Part[code] = math.Exp(-float64(k) / mean)
-			total += g.Part[code]
+	}
+	sum, squares, n := errors(best)
+	if !(d > 0) || !(math.Abs(sum) <= fitsTail*math.Sqrt(n)) ||
+		!(squares <= n+fitsTail*math.Sqrt(2*n)) {
+		return false
+	}
+	for k, code := range e.codes {
+		if !clear[k] {
+			counts[code] = d * math.Exp(-(middle+float64(k))/best)
 		}
-		for _, code := range codes {
-			g.Part[code] *= mass / total
+	}
+	return true
+}
+
+// thin divides the records of an end among its codes at the rate that fits their number and the
+// density of the group beside.
+func (e end) thin(part []float64, noise float64) {
+	mass := 0.0
+	codes := slices.DeleteFunc(slices.Clone(e.codes), func(code int) bool {
+		clear := part[code] > clearCode*noise
+		if !clear {
+			mass += part[code]
 		}
+		return clear
+	})
+	width, density := float64(len(e.beside)), e.density(part)
+	if len(codes) < leastTail || !(mass > 0) || !(density > 0) {
+		return
+	}
+	// A density d·exp(-x/mean) that begins beside the group has the mass d·mean. The density of the
+	// group beside is known in its middle.
+	mean := mass / density
+	for range 8 {
+		mean = min(mass/density*math.Exp(width/(2*mean)), float64(len(codes)))
+	}
+	total := 0.0
+	for k, code := range codes {
+		part[code] = math.Exp(-float64(k) / mean)
+		total += part[code]
+	}
+	for _, code := range codes {
+		part[code] *= mass / total
 	}
 }
