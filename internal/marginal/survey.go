@@ -163,11 +163,10 @@ type Surveyed struct {
 func (k Surveyed) Grouping(j int, a Attribute, groups int) Grouping {
 	counts, noise := k.Counts[j], k.Noise[j]
 	g := a.Grouped(Simplex(counts, k.Total), min(leastGroup*noise/k.Total, 0.5), groups)
-	rest := slices.DeleteFunc(a.outer(g), func(e end) bool { return e.fit(counts, noise) })
-	g.Part = Simplex(counts, k.Total)
-	for _, e := range rest {
-		e.thin(g.Part, noise/k.Total)
+	for _, e := range a.outer(g) {
+		e.fit(counts, noise)
 	}
+	g.Part = Simplex(counts, k.Total)
 	return g
 }
 

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// leastTail is the smallest number of codes in an end whose records are thinned out. clearCode is
-// the count of a code that is kept, in standard deviations of its noise. fitsTail bounds how much
-// counts may differ from a fitted density, in standard deviations of their sum and of the sum of
-// their squares.
+// leastTail is the smallest number of codes in an end that is fitted. clearCode is how far the count
+// of a code that is kept exceeds the fit, in standard deviations of its noise. fitsTail bounds how
+// much the others may differ from it, in standard deviations of their sum and of the sum of their
+// squares.
 const leastTail, clearCode, fitsTail = 4, 3.5, 3
 
 // end is the first or the last group of numbers. The bounds of a column are often far beyond its
-// values, and the noise of many empty codes would otherwise look like a heavy tail. So an end's
-// records become fewer and fewer outward. Codes with clearly more records keep them.
+// values, and the noise of many empty codes would otherwise look like a heavy tail. So an end has
+// fewer and fewer records outward. Codes with clearly more records keep them.
 type end struct {
 	codes  []int // outward
 	beside []int // codes of the group beside
@@ -31,9 +31,8 @@ func (a Attribute) outer(g Grouping) (list []end) {
 		of[g.Group[code]] = append(of[g.Group[code]], code)
 	}
 	for range 2 {
-		e := end{of[order[0]], of[order[1]]}
+		e := end{slices.Clone(of[order[0]]), of[order[1]]}
 		if e.codes[0] < e.beside[0] {
-			e.codes = slices.Clone(e.codes)
 			slices.Reverse(e.codes)
 		}
 		if len(e.codes) >= leastTail && len(e.beside) > 1 {
@@ -44,26 +43,21 @@ func (a Attribute) outer(g Grouping) (list []end) {
 	return list
 }
 
-// density returns the mean of the group beside.
-func (e end) density(of []float64) float64 {
-	sum := 0.0
-	for _, code := range e.beside {
-		sum += of[code]
-	}
-	return sum / float64(len(e.beside))
-}
-
 // fit replaces the counts of an end by d·exp(−x/mean), where x is the distance from the middle of
-// the group beside and d is its density. The mean is that of least squares: the empty codes far out,
-// whose noise would dominate a sum of counts, have no weight in it. fit returns false, and changes
-// nothing, if the counts clearly differ from every such density.
-func (e end) fit(counts []float64, noise float64) bool {
-	d, middle := e.density(counts), float64(len(e.beside)+1)/2
+// the group beside and d is its mean count. The mean is that of least squares: the empty codes far
+// out, whose noise would dominate a sum of counts, have little weight in it. fit changes nothing if
+// the counts clearly differ from every such density.
+func (e end) fit(counts []float64, noise float64) {
+	d, middle := 0.0, float64(len(e.beside)+1)/2
+	for _, code := range e.beside {
+		d += counts[code] / float64(len(e.beside))
+	}
+	at := func(k int, mean float64) float64 { return d * math.Exp(-(middle+float64(k))/mean) }
 	clear := make([]bool, len(e.codes))
 	// errors returns the sums of the differences and of their squares, in standard deviations.
 	errors := func(mean float64) (sum, squares, n float64) {
 		for k, code := range e.codes {
-			if off := (counts[code] - d*math.Exp(-(middle+float64(k))/mean)) / noise; !clear[k] {
+			if off := (counts[code] - at(k, mean)) / noise; !clear[k] {
 				sum, squares, n = sum+off, squares+off*off, n+1
 			}
 		}
@@ -78,49 +72,17 @@ func (e end) fit(counts []float64, noise float64) bool {
 			}
 		}
 		for k, code := range e.codes {
-			clear[k] = counts[code]-d*math.Exp(-(middle+float64(k))/best) > clearCode*noise
+			clear[k] = counts[code]-at(k, best) > clearCode*noise
 		}
 	}
 	sum, squares, n := errors(best)
 	if !(d > 0) || !(math.Abs(sum) <= fitsTail*math.Sqrt(n)) ||
 		!(squares <= n+fitsTail*math.Sqrt(2*n)) {
-		return false
+		return
 	}
 	for k, code := range e.codes {
 		if !clear[k] {
-			counts[code] = d * math.Exp(-(middle+float64(k))/best)
+			counts[code] = at(k, best)
 		}
-	}
-	return true
-}
-
-// thin divides the records of an end among its codes at the rate that fits their number and the
-// density of the group beside.
-func (e end) thin(part []float64, noise float64) {
-	mass := 0.0
-	codes := slices.DeleteFunc(slices.Clone(e.codes), func(code int) bool {
-		clear := part[code] > clearCode*noise
-		if !clear {
-			mass += part[code]
-		}
-		return clear
-	})
-	width, density := float64(len(e.beside)), e.density(part)
-	if len(codes) < leastTail || !(mass > 0) || !(density > 0) {
-		return
-	}
-	// A density d·exp(-x/mean) that begins beside the group has the mass d·mean. The density of the
-	// group beside is known in its middle.
-	mean := mass / density
-	for range 8 {
-		mean = min(mass/density*math.Exp(width/(2*mean)), float64(len(codes)))
-	}
-	total := 0.0
-	for k, code := range codes {
-		part[code] = math.Exp(-float64(k) / mean)
-		total += part[code]
-	}
-	for _, code := range codes {
-		part[code] *= mass / total
 	}
 }
