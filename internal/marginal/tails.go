@@ -6,10 +6,8 @@ import (
 )
 
 // leastTail is the smallest number of codes in an end that is fitted. clearCode is how far the count
-// of a code that is kept exceeds the fit, in standard deviations of its noise. fitsTail bounds how
-// much the others may differ from it, in standard deviations of their sum and of the sum of their
-// squares.
-const leastTail, clearCode, fitsTail = 4, 3.5, 3
+// of a code that is kept exceeds the fit, in standard deviations of its noise.
+const leastTail, clearCode = 4, 3.5
 
 // end is the first or the last group of numbers. The bounds of a column are often far beyond its
 // values, and the noise of many empty codes would otherwise look like a heavy tail. So an end has
@@ -45,29 +43,24 @@ func (a Attribute) outer(g Grouping) (list []end) {
 
 // fit replaces the counts of an end by d·exp(−x/mean), where x is the distance from the middle of
 // the group beside and d is its mean count. The mean is that of least squares: the empty codes far
-// out, whose noise would dominate a sum of counts, have little weight in it. fit changes nothing if
-// the counts clearly differ from every such density.
+// out, whose noise would dominate a sum of counts, have little weight in it.
 func (e end) fit(counts []float64, noise float64) {
 	d, middle := 0.0, float64(len(e.beside)+1)/2
 	for _, code := range e.beside {
 		d += counts[code] / float64(len(e.beside))
 	}
 	at := func(k int, mean float64) float64 { return d * math.Exp(-(middle+float64(k))/mean) }
-	clear := make([]bool, len(e.codes))
-	// errors returns the sums of the differences and of their squares, in standard deviations.
-	errors := func(mean float64) (sum, squares, n float64) {
-		for k, code := range e.codes {
-			if off := (counts[code] - at(k, mean)) / noise; !clear[k] {
-				sum, squares, n = sum+off, squares+off*off, n+1
-			}
-		}
-		return sum, squares, n
-	}
-	best := 0.0
+	clear, best := make([]bool, len(e.codes)), 0.0
 	for range 3 {
 		least := math.Inf(1)
 		for mean := 0.25; mean < 2*float64(len(e.codes)); mean *= 1.05 {
-			if _, squares, _ := errors(mean); squares < least {
+			squares := 0.0
+			for k, code := range e.codes {
+				if off := counts[code] - at(k, mean); !clear[k] {
+					squares += off * off
+				}
+			}
+			if squares < least {
 				best, least = mean, squares
 			}
 		}
@@ -75,13 +68,8 @@ func (e end) fit(counts []float64, noise float64) {
 			clear[k] = counts[code]-at(k, best) > clearCode*noise
 		}
 	}
-	sum, squares, n := errors(best)
-	if !(d > 0) || !(math.Abs(sum) <= fitsTail*math.Sqrt(n)) ||
-		!(squares <= n+fitsTail*math.Sqrt(2*n)) {
-		return
-	}
 	for k, code := range e.codes {
-		if !clear[k] {
+		if !clear[k] && d > 0 {
 			counts[code] = at(k, best)
 		}
 	}

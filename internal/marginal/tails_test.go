@@ -76,32 +76,6 @@ func TestEndGroupsThinOut(t *testing.T) {
 	}
 }
 
-// TestHumpsOfEndGroupsStay: records far out that no density near the other groups explains stay
-// beyond it, although no single code has clearly more than its noise.
-func TestHumpsOfEndGroupsStay(t *testing.T) {
-	a := numbers(t)
-	const n, noise, trials = 10_000.0, 30.0, 20
-	rng := rand.New(rand.NewPCG(5, 6))
-	held, far := 0.0, 0.0
-	for range trials {
-		counts, _ := exponential(a, rng, n, noise, 6, false)
-		for code := 80; code < 105; code++ {
-			counts[code] += 60
-		}
-		g := Surveyed{Counts: [][]float64{counts}, Noise: []float64{noise}, Total: n + 1500}.Grouping(0, a,
-			12)
-		for code := 60; code < a.Codes; code++ {
-			held += g.Part[code] * (n + 1500) / trials
-			if g.Group[code] == g.Group[a.Codes-1] {
-				far++
-			}
-		}
-	}
-	if far == 0 || !(held > 500) {
-		t.Errorf("%.0f of 1,500 records stay far out, in %v codes of end groups", held, far)
-	}
-}
-
 // TestFrequentCodesOfEndGroupsStay: a code far out with 400 records, thirteen standard deviations
 // of its noise, keeps them. The others near it are thinned out.
 func TestFrequentCodesOfEndGroupsStay(t *testing.T) {
