@@ -282,7 +282,7 @@ func TestGapsAreReadInOrder(t *testing.T) {
 	if day != "1 2 5 5 3 10 " || gap != "NaN 1 3 0 NaN 7 " || ill != "0 1 0 1 1 0 " {
 		t.Error(day, gap, ill)
 	}
-	if c := rows.Schema().Columns()[2]; c.Name() != "gap of at" || !c.IsLogarithmic() {
+	if c := rows.Schema().Columns()[2]; c.Name() != "gap of at" || c.LogUnit() == 0 {
 		t.Error(c)
 	} else if lo, hi := c.WholeBounds(); lo != 0 || hi != 9 {
 		t.Error(lo, hi)
