@@ -76,6 +76,28 @@ func TestEndGroupsThinOut(t *testing.T) {
 	}
 }
 
+// TestHumpsOfEndsStay: an end keeps its counts if their sum clearly exceeds the fitted density,
+// although no single count does.
+func TestHumpsOfEndsStay(t *testing.T) {
+	const noise = 30
+	for _, hump := range []float64{0, 40} {
+		counts, e := make([]float64, 104), end{beside: []int{0, 1, 2, 3}}
+		for code := range counts {
+			if code < 4 {
+				counts[code] = 200
+				continue
+			}
+			if e.codes = append(e.codes, code); code >= 60 && code < 90 {
+				counts[code] = hump
+			}
+		}
+		e.fit(counts, noise)
+		if stays := counts[75] == hump && counts[4] == 0; stays != (hump > 0) {
+			t.Errorf("a hump of 30·%v records: %v becomes %v", hump, hump, counts[75])
+		}
+	}
+}
+
 // TestFrequentCodesOfEndGroupsStay: a code far out with 400 records, thirteen standard deviations
 // of its noise, keeps them. The others near it are thinned out.
 func TestFrequentCodesOfEndGroupsStay(t *testing.T) {
