@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -221,5 +222,21 @@ func TestConfigJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"init":{"method":"private"}}`), &back); err == nil {
 		t.Error("an unknown method was read, want an error")
+	}
+}
+
+// TestMergedCentresForgetReleases: after a merge, centres follow from the later releases alone,
+// although Memory would weigh earlier ones.
+func TestMergedCentresForgetReleases(t *testing.T) {
+	cfg := Config{Centers: 4, Merge: 1, Memory: 0.5}
+	n := noise{clip: 10, sum: 0.1, count: 0.1}
+	first := released{[]float64{50, 0, 40, 10, -30, 5, -60, -9}, []float64{10, 10, 10, 10}}
+	later := released{[]float64{90, 30, -80, 2, 0, 0, 0, 0}, []float64{20, 20, 0.2, -0.1}}
+	u, fresh := update(cfg, n, 2, 2), update(cfg, n, 2, 2)
+	centers := u.merge(u.centers(zeros(4, 2), first), first.counts, 2)
+	fresh.active = 2
+	if got, want := u.centers(centers, later), fresh.centers(centers, later); !reflect.DeepEqual(got,
+		want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

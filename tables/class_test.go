@@ -9,6 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -122,5 +124,61 @@ func TestTargetsAreLikeClasses(t *testing.T) {
 	}
 	if _, own := pairs["[5 2]"]; own || len(pairs) != 7 {
 		t.Errorf("pairs: %v", pairs)
+	}
+}
+
+// TestClassTablesAreMeasuredOnce: a run that was interrupted among the tables of the class measures
+// the others only, and none if the units that are left are too few.
+func TestClassTablesAreMeasuredOnce(t *testing.T) {
+	s, _ := smallTable(t)
+	m := methodFor(t, s, 0)
+	m.strategy, m.Cells = worstFitted{classPart: 0.5}, 1<<18
+	groups := someGroups(m.attributes)
+	domain := columnsOf(groups)
+	f := &fitting{work: work{m, 1}, domain: domain[:len(groups)], groups: groups,
+		list: m.candidates(domain)}
+	last := f.list[len(f.list)-1]
+	f.counts = mechanism.NewFixedSum(last.first+last.cells, marginal.TableGrid(1))
+	for a := range groups {
+		f.columns = append(f.columns, graphical.Measurement{Attributes: []int{a}})
+	}
+	list, units := m.strategy.(worstFitted).classTables(f)
+	budget := accountant.Budget{Epsilon: 1e6, Delta: 1e-5, Relation: m.Budget.Relation}
+	for done := range len(list) + 1 {
+		for _, short := range []bool{false, true} {
+			left := f.units() - done*units
+			if short {
+				left = len(list) - done - 1
+			}
+			if left < 1 {
+				continue
+			}
+			var err error
+			f.measures, err = mechanism.Begin(t.Context(), ledger.New(budget)).Reserve("use",
+				accountant.Gaussian{NoiseMultiplier: f.unitNoise(f.noise)}, left)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.values = nil
+			for _, i := range list[:done] {
+				f.values = append(f.values, tableValues{candidate: i, units: units})
+			}
+			if err := f.strategy.begin(f); err != nil {
+				t.Fatal(err)
+			}
+			want := list
+			if short {
+				want = list[:done]
+			}
+			var got []int
+			for _, v := range f.values {
+				got = append(got, v.candidate)
+			}
+			if used := (len(want) - done) * units; !slices.Equal(got, want) ||
+				f.measures.Remaining() != left-used {
+				t.Errorf("after %d tables with %d units left: measured %v with %d left, want %v and %d",
+					done, left, got, f.measures.Remaining(), want, left-used)
+			}
+		}
 	}
 }
