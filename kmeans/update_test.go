@@ -240,3 +240,25 @@ func TestMergedCentresForgetReleases(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestMergedSizesAreTheLast: clusters of merged centres have the sizes of the last release, and
+// equal ones if all releases after the merge were lost.
+func TestMergedSizesAreTheLast(t *testing.T) {
+	p := &path{l: &lloyd{cfg: Config{K: 2, Centers: 3, Merge: 1, Iterations: 4}}, s: start{clip: 1},
+		centers: zeros(3, 2)}
+	for n, release := range [][]float64{{1, 2, 3}, {4, 5, -6}, {7, 8, 9}, {10, 11, 0.5}} {
+		p.counts = append(p.counts, release)
+		m, err := p.merged()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := release[:2]
+		if n == 0 {
+			want = make([]float64, 2)
+		}
+		if len(m.Centers) != 2 || !slices.Equal(m.Counts, want) {
+			t.Errorf("%d centres of sizes %v after %d releases, want %v", len(m.Centers), m.Counts, n+1,
+				want)
+		}
+	}
+}

@@ -315,3 +315,22 @@ func TestOnlyTheLatestRecordsCount(t *testing.T) {
 		}
 	}
 }
+
+// TestAPaidGeneratorIsReturned: a run whose ledger cannot record the generator any more returns
+// both the generator, which is paid for, and the error.
+func TestAPaidGeneratorIsReturned(t *testing.T) {
+	l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{Budget: deedBudget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+		if _, err := r.Allowance("use").Next(); err != nil {
+			return nil, err
+		}
+		return repeating{records.Binary(2)}, l.Close()
+	}}, Stage{Purpose: "use", Event: normal, Count: 1})
+	g, err := p.FitOn(t.Context(), l, bits(t, 2))
+	if g == nil || err == nil || !strings.Contains(err.Error(), "did not record") {
+		t.Errorf("got %v and the error %v", g, err)
+	}
+}

@@ -182,3 +182,24 @@ func TestClassTablesAreMeasuredOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLastRoundTakesTheRest: a measurement has the units of its level, and those that are left
+// in the last round or if two levels do not fit.
+func TestTheLastRoundTakesTheRest(t *testing.T) {
+	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
+	reserve := func(n int) *mechanism.Allowance {
+		a, err := mechanism.Begin(t.Context(), l).Reserve("use",
+			accountant.Gaussian{NoiseMultiplier: 50}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for _, c := range []struct{ choices, left, want int }{{1, 20, 20}, {2, 20, 4}, {9, 8, 4},
+		{9, 7, 7}, {1, 3, 3}} {
+		f := &fitting{level: 4, choices: reserve(c.choices), measures: reserve(c.left)}
+		if got := (worstFitted{}).units(f); got != c.want {
+			t.Errorf("%d rounds and %d units left: took %d, want %d", c.choices, c.left, got, c.want)
+		}
+	}
+}

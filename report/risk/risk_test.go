@@ -99,8 +99,11 @@ func TestDistancesByHand(t *testing.T) {
 	if n, err := risk.Matches(fake, others); err != nil || n != 1 {
 		t.Errorf("%d matches (%v)", n, err)
 	}
-	if n, err := risk.Matches(fake, members); err != nil || n != 0 {
-		t.Errorf("%d matches (%v)", n, err)
+	for _, other := range []*records.Frame{members, frame([]any{5, "x", "no", "q"}, // another class
+		[]any{0, "z", "no", "q"}, []any{0, "y", "yes", "q"}, []any{1, "z", "yes", "q"})} {
+		if n, err := risk.Matches(fake, other); err != nil || n != 0 {
+			t.Errorf("%d matches (%v)", n, err)
+		}
 	}
 }
 
