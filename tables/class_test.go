@@ -3,6 +3,7 @@ package tables
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -200,6 +201,60 @@ func TestTheLastRoundTakesTheRest(t *testing.T) {
 		f := &fitting{level: 4, choices: reserve(c.choices), measures: reserve(c.left)}
 		if got := (worstFitted{}).units(f); got != c.want {
 			t.Errorf("%d rounds and %d units left: took %d, want %d", c.choices, c.left, got, c.want)
+		}
+	}
+}
+
+// anyTable is the strategy of AIM in a model that has room for every table.
+type anyTable struct{ worstFitted }
+
+func (anyTable) fits(*fitting) func([]int) bool { return func([]int) bool { return true } }
+
+// TestChoicesSubtractTheNoise: without noise of its own, a choice is the table whose weighted
+// distance from the guess exceeds the expected noise of its measurement most. This is the same
+// under both relations, though under replace-one a distance changes by 2.
+func TestChoicesSubtractTheNoise(t *testing.T) {
+	const std = 40.0
+	s, _ := smallTable(t)
+	rng := rand.New(rand.NewPCG(4, 9))
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		m := methodFor(t, s, r)
+		m.strategy, m.Cells = anyTable{}, 1<<18
+		groups := someGroups(m.attributes)
+		domain := columnsOf(groups)
+		list := m.candidates(domain)
+		last := list[len(list)-1]
+		f := &fitting{work: work{m, 1}, domain: domain[:len(groups)], groups: groups, list: list,
+			covers: newCovers(domain, groups, list), refused: map[int]bool{},
+			counts: mechanism.NewFixedSum(last.first+last.cells, marginal.TableGrid(1))}
+		var err error
+		f.choices, err = mechanism.Begin(t.Context(), ledger.New(accountant.Budget{Epsilon: 1e9,
+			Delta: 1e-5, Relation: r})).Reserve("use", accountant.ExponentialMechanism{Epsilon: 1e4}, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			f.counts.Reset()
+			score, best := make([]float64, len(list)), math.Inf(-1)
+			guesses := make([][]float64, len(list))
+			for i, c := range list {
+				guesses[i] = make([]float64, c.cells)
+				apart := 0.0
+				for k := range c.cells {
+					n := rng.IntN(150)
+					f.counts.AddInt(c.first+k, int64(n))
+					apart += float64(n)
+				}
+				score[i] = c.weight * (apart - marginal.ExpectedNoise(c.cells, std))
+				best = max(best, score[i])
+			}
+			i, err := f.choose(guesses, std)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if score[i] < best-4 { // utilities are whole numbers
+				t.Errorf("%v: chose a score of %v, the best is %v", r, score[i], best)
+			}
 		}
 	}
 }
