@@ -23,3 +23,24 @@ func TestClassesWithoutRowsAreLeftOut(t *testing.T) {
 		t.Errorf("without rows: %v", mat.Formatted(none))
 	}
 }
+
+// TestMeansFollowTheMorePrecise: the mean record of a class is the released centre if its mixtures
+// are few and noisy, that of the mixtures if they are many, and between the two otherwise.
+func TestMeansFollowTheMorePrecise(t *testing.T) {
+	c := labelled()
+	c.Centers, c.NoiseMultiplier = Centers{NoiseMultiplier: 1, ClipNorm: 1}, 1
+	m := &Model{work: newWork(c)}
+	mean := func(noise float64, rows int) float64 {
+		e := &estimator{Model: m, noise: noise}
+		return e.mean(part{rows: rows, held: 5, sum: []float64{10, 0, 0, 0},
+			center: []float32{1, 0, 0, 0}})[0]
+	}
+	if few, many := mean(1e6, 1), mean(1e-6, 1000); !(few >= 1 && few < 1.01 && many <= 3 && many > 2.99) {
+		t.Errorf("of few mixtures %v, want about 1; of many %v, want about 3", few, many)
+	}
+	for _, rows := range []int{1, 10, 100} {
+		if a, b := mean(1, rows), mean(1, 2*rows); !(a > 1 && b > a && b < 3) {
+			t.Errorf("with %d mixtures %v, and with twice as many %v", rows, a, b)
+		}
+	}
+}
