@@ -262,3 +262,17 @@ func TestMergedSizesAreTheLast(t *testing.T) {
 		}
 	}
 }
+
+// TestGivenCentresAreClipped: given centres beyond the clip norm start on its sphere.
+func TestGivenCentresAreClipped(t *testing.T) {
+	given := Init{Method: Given, Centers: [][]float32{{3, 4}, {0.3, 0.4}, {-6, 0}}}
+	got := given.given(start{f: raw{dim: 2}, k: 3, clip: 2})
+	for k, want := range [][]float64{{1.2, 1.6}, {0.3, 0.4}, {-2, 0}} {
+		for j, v := range want {
+			if math.Abs(got[k][j]-v) > 1e-6 {
+				t.Errorf("centre %d is %v, want %v", k, got[k], want)
+				break
+			}
+		}
+	}
+}

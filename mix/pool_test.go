@@ -1,6 +1,7 @@
 package mix
 
 import (
+	"math"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -41,6 +42,24 @@ func TestMeansFollowTheMorePrecise(t *testing.T) {
 	for _, rows := range []int{1, 10, 100} {
 		if a, b := mean(1, rows), mean(1, 2*rows); !(a > 1 && b > a && b < 3) {
 			t.Errorf("with %d mixtures %v, and with twice as many %v", rows, a, b)
+		}
+	}
+}
+
+// TestCountsOfMixturesVary: the variance of the number of records of a class stays positive, even
+// if the noise of the labels exceeds the variance of the noisy ones.
+func TestCountsOfMixturesVary(t *testing.T) {
+	c := labelled()
+	c.NoiseMultiplier, c.LabelShare = 3, 0.5
+	w := newWork(c)
+	m := &Model{work: w, rows: w.newRows(4, 4)}
+	for i := range m.rows.labels {
+		m.rows.labels[i] = 0.5
+	}
+	counts, mean := (&estimator{Model: m}).labels()
+	for k := range 2 {
+		if v := counts.At(k, k); !(v > 0) || math.Abs(mean[k]-5) > 1e-6 {
+			t.Errorf("class %d has %v records of variance %v", k, mean[k], v)
 		}
 	}
 }

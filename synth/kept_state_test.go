@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -332,5 +333,44 @@ func TestAPaidGeneratorIsReturned(t *testing.T) {
 	g, err := p.FitOn(t.Context(), l, bits(t, 2))
 	if g == nil || err == nil || !strings.Contains(err.Error(), "did not record") {
 		t.Errorf("got %v and the error %v", g, err)
+	}
+}
+
+// TestTheLastWriteIsReported: a run whose checkpoint cannot be written at its end returns the error.
+func TestTheLastWriteIsReported(t *testing.T) {
+	broken := errors.New("broken disk")
+	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+		if _, err := r.Allowance("use").Next(); err != nil {
+			return nil, err
+		}
+		r.keeper.put = func() error { return broken }
+		return repeating{records.Binary(2)}, nil
+	}}, Stage{Purpose: "use", Event: normal, Count: 1})
+	_, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 2),
+		Checkpoint(filepath.Join(t.TempDir(), "run.ckpt")))
+	if later := (*Interrupted)(nil); !errors.Is(err, broken) || !errors.As(err, &later) {
+		t.Errorf("got %v, want the error of the disk, as of a run that can go on", err)
+	}
+}
+
+// TestUsesAreNeverCountedBack: what the file counts as taken stays, however few uses are counted
+// ahead the next time.
+func TestUsesAreNeverCountedBack(t *testing.T) {
+	r := mechanism.Begin(t.Context(), ledger.New(deedBudget))
+	k := &keeper{put: func() error { return nil }, pace: pace{every: 2}}
+	for _, taken := range []int{50, 0, 100, 7} {
+		a, err := r.Reserve("steps", accountant.Gaussian{NoiseMultiplier: 500}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.lines = append(k.lines, keptLine{purpose: "steps", count: 100, taken: taken, allowed: a})
+	}
+	if err := k.ahead("steps", 3); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{50, 6, 100, 7} {
+		if got := k.lines[i].taken; got != want {
+			t.Errorf("line %d: %d uses are counted as taken, want %d", i, got, want)
+		}
 	}
 }
