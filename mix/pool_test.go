@@ -36,7 +36,8 @@ func TestMeansFollowTheMorePrecise(t *testing.T) {
 		return e.mean(part{rows: rows, held: 5, sum: []float64{10, 0, 0, 0},
 			center: []float32{1, 0, 0, 0}})[0]
 	}
-	if few, many := mean(1e6, 1), mean(1e-6, 1000); !(few >= 1 && few < 1.01 && many <= 3 && many > 2.99) {
+	few, many := mean(1e6, 1), mean(1e-6, 1000)
+	if !(few >= 1 && few < 1.01 && many <= 3 && many > 2.99) {
 		t.Errorf("of few mixtures %v, want about 1; of many %v, want about 3", few, many)
 	}
 	for _, rows := range []int{1, 10, 100} {

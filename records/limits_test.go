@@ -466,7 +466,7 @@ func FuzzCost(f *testing.F) {
 	})
 }
 
-// TestRepeatedVisitsAreFree: the limit of values counts the items that are kept of a person, and not
+// TestRepeatedVisitsAreFree: the limit of values counts the items that are kept of a person, not
 // how often they were visited.
 func TestRepeatedVisitsAreFree(t *testing.T) {
 	for _, repeated := range []bool{true, false} {

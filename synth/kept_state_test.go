@@ -293,7 +293,8 @@ func TestEveryFailedWriteEndsARelease(t *testing.T) {
 			}
 			return nil, errStopped
 		}}
-		p := deedOf(t, records.Binary(2), work, Stage{Purpose: "use", Event: normal, Count: 1, Once: true})
+		p := deedOf(t, records.Binary(2), work,
+			Stage{Purpose: "use", Event: normal, Count: 1, Once: true})
 		path := filepath.Join(t.TempDir(), "run.ckpt")
 		if _, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 9),
 			Checkpoint(path)); !errors.Is(err, errStopped) {
@@ -336,7 +337,7 @@ func TestAPaidGeneratorIsReturned(t *testing.T) {
 	}
 }
 
-// TestTheLastWriteIsReported: a run whose checkpoint cannot be written at its end returns the error.
+// TestTheLastWriteIsReported: a run whose last write of its checkpoint fails returns the error.
 func TestTheLastWriteIsReported(t *testing.T) {
 	broken := errors.New("broken disk")
 	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {

@@ -143,7 +143,8 @@ func TestFrequentValuesStay(t *testing.T) {
 		}
 		for _, c := range data.Schema().Columns()[:3] { // without the frequent values
 			_, hi := c.Bounds()
-			if _, err := g.Sample(t.Context(), 9, synth.Given(records.Within(c.Name(), hi/2, nil))); err != nil {
+			half := synth.Given(records.Within(c.Name(), hi/2, nil))
+			if _, err := g.Sample(t.Context(), 9, half); err != nil {
 				t.Fatal(err)
 			}
 		}
