@@ -22,14 +22,19 @@ func allocationDelta(steps int, mu, eps float64) (remove, add float64) {
 	if steps == 3 {
 		h = 1. / 128
 	}
+	var points [][2]float64 // values of Y, and their weights
+	for z := -9.0; z <= 9+mu; z += h {
+		points = append(points, [2]float64{math.Exp(mu*z - mu*mu/2),
+			h * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi)})
+	}
 	var above func(n int, k float64) float64
 	above = func(n int, k float64) float64 {
 		if n == 1 {
 			return call(mu, k)
 		}
 		sum := 0.0
-		for z := -9.0; z <= 9+mu; z += h {
-			sum += h * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * above(n-1, k-math.Exp(mu*z-mu*mu/2))
+		for _, p := range points {
+			sum += p[1] * above(n-1, k-p[0])
 		}
 		return sum
 	}

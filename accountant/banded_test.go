@@ -20,11 +20,11 @@ func TestBandedSumByMonteCarlo(t *testing.T) {
 	}
 	rng, std := rand.New(rand.NewPCG(1, 2)), z*math.Sqrt(norm)
 	// ratio returns the likelihood ratio of fresh parts y for a record that the steps sample.
-	ratio := func(y []float64, steps []int) float64 {
+	ratio := func(y [9]float64, steps []int) float64 {
 		total := 0.0
 		for subset := range 1 << len(steps) {
 			p, dot, square := 1.0, 0.0, 0.0
-			moved := make([]float64, len(y))
+			var moved [9]float64
 			for k, s := range steps {
 				if subset>>k&1 == 0 {
 					p *= 1 - q
@@ -45,7 +45,7 @@ func TestBandedSumByMonteCarlo(t *testing.T) {
 	delta := func(groups ...[]int) (mean, err float64) {
 		sum, squares := 0.0, 0.0
 		for range draws {
-			y := make([]float64, 9)
+			var y [9]float64
 			for i := range y {
 				y[i] = std * rng.NormFloat64()
 			}

@@ -20,6 +20,8 @@ const mostGroup = 1000
 // This is not so for [BandedSum], whose steps with different members overlap between rounds. Other
 // events have a bound: if every record has (ε, δ), the group has (kε, δ·Σ_{j<k} e^{jε}).
 //
+// The price of [TruncatedPoisson] holds without one record, not without a group of several.
+//
 // Errors: the errors of [Epsilon]; *param.Error for a size that is not between 1 and 1000.
 func GroupEpsilon(e Event, size int, delta float64, r Relation) (Bound, error) {
 	if !(size >= 1 && size <= mostGroup) {
@@ -28,6 +30,9 @@ func GroupEpsilon(e Event, size int, delta float64, r Relation) (Bound, error) {
 	one, err := Epsilon(e, delta, r)
 	if err != nil || size == 1 {
 		return one, err
+	}
+	if r == AddOrRemoveOne && slices.Contains(Samplers(e), samplerTruncated) {
+		return Bound{}, unsupported("a group of records in a sample that is cut to a maximum", r)
 	}
 	lists, err := reduce(e, r)
 	if err != nil {

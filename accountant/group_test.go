@@ -1,6 +1,7 @@
 package accountant
 
 import (
+	"errors"
 	"math"
 	"testing"
 )
@@ -92,8 +93,8 @@ func TestGaussianEffects(t *testing.T) {
 			a.GaussianEffect < c.most*a.GaussianFit) {
 			t.Errorf("%s: effects %g, fit %g", Describe(c.e), a.GaussianEffect, a.GaussianFit)
 		}
-		for i := range 60 {
-			eps := float64(i) * 0.07
+		for i := range 24 {
+			eps := float64(i) * 0.18
 			d := must[Bound](t)(Delta(c.e, eps, AddOrRemoveOne))
 			g := must[Bound](t)(Delta(Gaussian{1 / a.GaussianEffect}, eps, AddOrRemoveOne))
 			if d.Lower > 1e-10 && d.Lower > g.Upper {
@@ -164,6 +165,21 @@ func TestGaussianEffectsOfChords(t *testing.T) {
 					t.Fatalf("%+v: at ε = %g the chord is at %g, effect %g at %+v", p, x, chord, above, g)
 				}
 			}
+		}
+	}
+}
+
+// TestGroupsOfCutSamples: the price of a sample that is cut to a maximum is of a stated number of
+// records, and nothing is proven for data of several fewer. Replaced records stay as many.
+func TestGroupsOfCutSamples(t *testing.T) {
+	cut := TruncatedPoisson{Probability: 0.5, Population: 100, MaxBatch: 40, NoiseMultiplier: 2}
+	for _, e := range []Event{cut, Repeated{cut, 3}, Composed{[]Event{Gaussian{3}, cut}}} {
+		for size, good := range map[int]bool{1: true, 2: false, 50: false} {
+			_, err := GroupEpsilon(e, size, 1e-5, AddOrRemoveOne)
+			if errors.Is(err, ErrUnsupported) == good || (err == nil) != good {
+				t.Errorf("%d records of %s: %v", size, Describe(e), err)
+			}
+			must[Bound](t)(GroupEpsilon(e, size, 1e-5, ReplaceOne))
 		}
 	}
 }

@@ -112,7 +112,8 @@ func priceByEngines(ctx context.Context, terms []term, delta float64, r Relation
 	if math.IsInf(best.Upper, 1) {
 		best.Engine = engineInfinite
 	}
-	if lists != nil && (lower || compositionOf(terms) == nil) {
+	quick := lower && len(lists)*placesOfAll(terms) <= mostPlaces/2 // three prices of each list
+	if lists != nil && (quick || compositionOf(terms) == nil) {
 		if err := best.byLists(ctx, lists, delta, r, lower); err != nil {
 			return best, err
 		}

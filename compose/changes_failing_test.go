@@ -39,10 +39,7 @@ func (d breaking) look(lo, hi int) {
 func TestDataThatFailBeforeTheChoice(t *testing.T) {
 	data, broken := stripes(t), false
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	p, err := changesOf(data.Schema(), data.Len()).PlanFor(data.Schema(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(changesOf(data.Schema(), data.Len()).PlanFor(data.Schema(), b))(t)
 	last := ""
 	gen, err := p.Fit(t.Context(), breaking{data, &broken}, synth.OnProgress(func(now synth.Progress) {
 		last, broken = now.Stage, true

@@ -28,11 +28,7 @@ func pictures(t testing.TB, n int, seed uint64) *records.Table {
 			flat = append(flat, float32(v))
 		}
 	}
-	table, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
 // without returns the table without row i, and replaced the table with another row in its place.
@@ -48,10 +44,7 @@ func without(table *records.Table, i int) *records.Table {
 
 func replaced(t *testing.T, table, by *records.Table, i int) records.Data {
 	t.Helper()
-	both, err := records.Concat(table.Schema(), table, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := must(records.Concat(table.Schema(), table, by))(t)
 	rows := make([]int32, table.Len())
 	for j := range rows {
 		rows[j] = int32(j)
@@ -65,10 +58,7 @@ func classifiers(t *testing.T) []*classifier {
 	t.Helper()
 	var list []*classifier
 	for i, c := range []Change{{}, {Distortion: 10}} {
-		by, err := learn(t.Context(), pictures(t, 200, uint64(i)), c, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		by := must(learn(t.Context(), pictures(t, 200, uint64(i)), c, 1))(t)
 		list = append(list, by)
 	}
 	return append(list, nil)
@@ -76,11 +66,7 @@ func classifiers(t *testing.T) []*classifier {
 
 func counted(t *testing.T, by []*classifier, data records.Data) []int64 {
 	t.Helper()
-	counts, err := recognisedBy(t.Context(), by, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return counts
+	return must(recognisedBy(t.Context(), by, data))(t)
 }
 
 // TestOneRecordChangesUtilitiesByOne removes and replaces every record of a data set in turn. A
@@ -226,10 +212,7 @@ func TestCandidatesWithoutClassifiers(t *testing.T) {
 func TestClassifiersRefuseOtherRecords(t *testing.T) {
 	by := classifiers(t)[:1]
 	for _, s := range []records.Schema{records.Interval(63, 0, 1), records.Interval(64, -1, 2)} {
-		other, err := records.FromFlat(s.WithLabels("a", "b"), make([]float32, s.Dim()), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must(records.FromFlat(s.WithLabels("a", "b"), make([]float32, s.Dim()), 1))(t)
 		var wrong *param.Error
 		if _, err := recognisedBy(t.Context(), by, other); !errors.As(err, &wrong) {
 			t.Errorf("%v: got error %v, want a *param.Error", s, err)
@@ -241,10 +224,7 @@ func TestClassifiersRefuseOtherRecords(t *testing.T) {
 func TestSizesOfClassifiers(t *testing.T) {
 	for _, side := range [][2]int{{1, 1}, {3, 20}, {8, 8}, {13, 6}} {
 		s := records.Image(side[0], side[1]).WithLabels("a", "b", "c")
-		c, err := untrained(s, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(untrained(s, 1))(t)
 		n := c.Params().Len()
 		if got := weights(s); got != int64(n) {
 			t.Errorf("%v: %d parameters, want %d", s, got, n)

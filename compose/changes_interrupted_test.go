@@ -25,11 +25,7 @@ func stripes(t *testing.T) *records.Table {
 		labels[i/36] = int32(i / 36 % 2)
 		flat[i] = float32(i%7)/12 + float32(i/36%2)/2
 	}
-	data, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b"), flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(records.Image(6, 6).WithLabels("a", "b"), flat, labels...))(t)
 }
 
 // stopped is a context that ends after a number of looks at Err, once it is armed.
@@ -55,11 +51,8 @@ func TestInterruptedChoicesLoseNothing(t *testing.T) {
 	data := stripes(t)
 	b := accountant.Budget{Epsilon: 8, Delta: 1e-5}
 	of := mix.Config{Mixtures: mixtures, ClipNorm: 2, Sampling: mix.Poisson{Nominal: 60, Degree: 4}}
-	p, err := compose.Changes{Of: of, Records: 30, Candidates: []compose.Change{{},
-		{Distortion: 1}}}.PlanFor(data.Schema(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(compose.Changes{Of: of, Records: 30, Candidates: []compose.Change{{},
+		{Distortion: 1}}}.PlanFor(data.Schema(), b))(t)
 	for _, looks := range []int{0, 1, 3} {
 		path, l := filepath.Join(t.TempDir(), "run"), ledger.New(b)
 		ctx := &stopped{Context: t.Context(), looks: looks}
@@ -68,14 +61,8 @@ func TestInterruptedChoicesLoseNothing(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("after %d looks: the run ends with %v, want an interruption", looks, err)
 		}
-		gen, err := p.FitOn(t.Context(), l, data, synth.Checkpoint(path))
-		if err != nil {
-			t.Fatal(err)
-		}
-		part, err := compose.Part(gen, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.FitOn(t.Context(), l, data, synth.Checkpoint(path)))(t)
+		part := must(compose.Part(gen, 0))(t)
 		if n := part.Model().(*mix.Model).Rows().Len(); n != mixtures {
 			t.Errorf("after %d looks: %d of %d mixtures are left", looks, n, mixtures)
 		}
@@ -139,11 +126,8 @@ func echoing(t *testing.T, of records.Data) synth.Plan {
 			Count: 1, Event: accountant.ExponentialMechanism{Epsilon: b.Epsilon / 2}}}, echoes{of})
 		return &echoPlan{program}, err
 	})
-	p, err := compose.Changes{Of: echo, Records: 10, Candidates: []compose.Change{{Distortion: 1},
-		{Distortion: 2}}}.PlanFor(of.Schema(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(compose.Changes{Of: echo, Records: 10, Candidates: []compose.Change{{Distortion: 1},
+		{Distortion: 2}}}.PlanFor(of.Schema(), b))(t)
 	return p
 }
 
@@ -160,10 +144,7 @@ func TestClassifiersDoNotLearnFromPrivateRecords(t *testing.T) {
 // TestChangesFitAllData: records of a user-defined type can be changed. The other system's count of
 // records that it did not accept is passed on.
 func TestChangesFitAllData(t *testing.T) {
-	gen, err := echoing(t, first{stripes(t), 10}).Fit(t.Context(), stripes(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(echoing(t, first{stripes(t), 10}).Fit(t.Context(), stripes(t)))(t)
 	var done synth.Accepted
 	rows, err := gen.Sample(t.Context(), 5, synth.OnAccepted(func(a synth.Accepted) { done = a }))
 	if err != nil || rows.Len() != 5 {

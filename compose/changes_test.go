@@ -42,11 +42,7 @@ func drawn(t *testing.T, n int, seed uint64) *records.Table {
 			pixels[i*28*28+at] = uint8(120 + rng.IntN(120))
 		}
 	}
-	table, err := records.FromBytes(drawnSchema(), pixels, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(records.FromBytes(drawnSchema(), pixels, labels...))(t)
 }
 
 // TestHarmfulChangesAreNotChosen has two candidates of which one moves every pixel far away. The
@@ -60,16 +56,10 @@ func TestHarmfulChangesAreNotChosen(t *testing.T) {
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	for at, candidates := range [][]compose.Change{{{}, {Distortion: 10}},
 		{{Distortion: 10}, {}}} {
-		p, err := compose.Changes{Of: digits, Candidates: candidates, Share: 0.1, Records: 300,
-			Seed: 2}.PlanFor(drawnSchema(), b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(compose.Changes{Of: digits, Candidates: candidates, Share: 0.1, Records: 300,
+			Seed: 2}.PlanFor(drawnSchema(), b))(t)
 		l := ledger.New(b)
-		gen, err := p.FitOn(t.Context(), l, data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.FitOn(t.Context(), l, data))(t)
 		if got := chosenBy(t, gen); got != (compose.Change{}) {
 			t.Errorf("candidates %v: chosen is %q", candidates, got)
 		}
@@ -95,11 +85,8 @@ func TestTheBudgetIsSpent(t *testing.T) {
 		for _, epsilon := range []float64{0.1, 1, 10} {
 			for _, share := range []float64{0.001, 0.03, 0.5, 0.9} {
 				b := accountant.Budget{Epsilon: epsilon, Delta: 1e-5, Relation: r}
-				p, err := compose.Changes{Of: embedding(60), Share: share, Records: 30,
-					Candidates: make([]compose.Change, 2)}.PlanFor(s, b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must(compose.Changes{Of: embedding(60), Share: share, Records: 30,
+					Candidates: make([]compose.Change, 2)}.PlanFor(s, b))(t)
 				if got := p.Total().Upper / epsilon; got > 1 || got < 0.99 {
 					t.Errorf("%v, share %v: the plan costs %v of it, want 0.99 to 1", b, share, got)
 				}
@@ -134,23 +121,14 @@ func TestChoicesAreRandom(t *testing.T) {
 	for i := range flat {
 		flat[i], labels[i/16] = float32(i%5)/4, int32(i/16%2)
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, flat, labels...))(t)
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	list := []compose.Change{{}, {Contrast: compose.Contrast{Black: 0.2, White: 0.8}}}
-	p, err := compose.Changes{Of: embedding(8), Candidates: list, Share: 0.01, Records: 20}.PlanFor(s,
-		b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(compose.Changes{Of: embedding(8), Candidates: list, Share: 0.01, Records: 20}.PlanFor(s,
+		b))(t)
 	counts := map[compose.Change]int{}
 	for range 40 {
-		gen, err := p.Fit(t.Context(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.Fit(t.Context(), data))(t)
 		counts[chosenBy(t, gen)]++
 	}
 	if counts[list[0]] == 0 || counts[list[1]] == 0 {
@@ -164,19 +142,10 @@ func TestChangesAreApplied(t *testing.T) {
 	data := drawn(t, 300, 1)
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	black := compose.Change{Contrast: compose.Contrast{Black: 0.5, White: 0.51}}
-	p, err := compose.Changes{Of: embedding(300), Records: 200,
-		Candidates: []compose.Change{black, black}}.PlanFor(drawnSchema(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gen, err := p.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of, err := compose.Part(gen, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(compose.Changes{Of: embedding(300), Records: 200,
+		Candidates: []compose.Change{black, black}}.PlanFor(drawnSchema(), b))(t)
+	gen := must(p.Fit(t.Context(), data))(t)
+	of := must(compose.Part(gen, 0))(t)
 	levels := func(gen *synth.Generator, c compose.Change) []float32 {
 		rows, err := gen.Sample(t.Context(), 50, synth.Means(), synth.Seed(5))
 		if err == nil {
@@ -199,10 +168,7 @@ func TestChangesRefusals(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	part := accountant.Budget{Epsilon: 0.9, Delta: 1e-5}
 	fixed := func(d synth.Design, s records.Schema, b accountant.Budget) synth.Design {
-		p, err := d.PlanFor(s, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(d.PlanFor(s, b))(t)
 		return compose.Fixed(p)
 	}
 	s, numbers := drawnSchema(), records.Interval(2, 0, 1).WithLabels("low", "high")
@@ -247,11 +213,7 @@ func TestChangesRefusals(t *testing.T) {
 // chosenBy returns the change that a generator has chosen.
 func chosenBy(t testing.TB, g *synth.Generator) compose.Change {
 	t.Helper()
-	c, err := compose.Chosen(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return must(compose.Chosen(g))(t)
 }
 
 // TestDefaultsFit checks the default candidates of every kind of image.
@@ -282,21 +244,15 @@ func TestDefaultsFit(t *testing.T) {
 
 // TestPlanStatesCandidates checks the text of a plan, and that its JSON gives the same plan.
 func TestPlanStatesCandidates(t *testing.T) {
-	p, err := compose.Changes{Of: digits}.PlanFor(drawnSchema(),
-		accountant.Budget{Epsilon: 1, Delta: 1e-5})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(compose.Changes{Of: digits}.PlanFor(drawnSchema(),
+		accountant.Budget{Epsilon: 1, Delta: 1e-5}))(t)
 	for _, want := range []string{"change 0: unchanged", "change 4: distorted by 1, grey levels 0.2",
 		"choice of a change"} {
 		if !strings.Contains(p.String(), want) {
 			t.Errorf("the plan does not state %q:\n%v", want, p)
 		}
 	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(p))(t)
 	again, err := compose.Systems(systems).ReadPlan(text)
 	if err != nil || again.String() != p.String() {
 		t.Errorf("read back: %v, %v", again, err)

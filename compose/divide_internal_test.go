@@ -41,10 +41,7 @@ func TestWithinUsesWhatIsLeft(t *testing.T) {
 			}
 			both := accountant.Composed{Events: []accountant.Event{others,
 				synth.Total(p.Stages()...)}}
-			cost, err := accountant.Epsilon(both, whole.Delta, r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cost := must(accountant.Epsilon(both, whole.Delta, r))(t)
 			if cost.Upper > whole.Epsilon || cost.Upper < 0.99*whole.Epsilon {
 				t.Errorf("%s, %v: both cost ε = %v of %v", name, r, cost.Upper, whole.Epsilon)
 			}
@@ -69,10 +66,7 @@ func TestWithinBesidePureOthers(t *testing.T) {
 		}
 		cost := func(part float64, own accountant.Event) float64 {
 			both := accountant.Composed{Events: []accountant.Event{others(part), own}}
-			e, err := accountant.Epsilon(both, b.Delta, b.Relation)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(accountant.Epsilon(both, b.Delta, b.Relation))(t)
 			return e.Upper / b.Epsilon
 		}
 		most := sort.Search(1000, func(i int) bool { return cost(float64(i)/1000, gaussian(10*z)) > 1 })
@@ -101,10 +95,7 @@ func TestWithinBesideRareOthers(t *testing.T) {
 	for z, want := range map[float64]error{0.3: nil, 1: accountant.ErrBudgetExceeded} {
 		others := accountant.PoissonSampled{Probability: 1e-4,
 			Event: accountant.Gaussian{NoiseMultiplier: z}}
-		alone, err := accountant.Epsilon(others, 1e-5, accountant.AddOrRemoveOne)
-		if err != nil {
-			t.Fatal(err)
-		}
+		alone := must(accountant.Epsilon(others, 1e-5, accountant.AddOrRemoveOne))(t)
 		b := accountant.Budget{Epsilon: alone.Upper * 1.003, Delta: 1e-5}
 		p, err := beside(b, others, oneRelease)
 		if !errors.Is(err, want) {
@@ -113,11 +104,8 @@ func TestWithinBesideRareOthers(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		both, err := accountant.Epsilon(accountant.Composed{Events: []accountant.Event{others,
-			synth.Total(p.Stages()...)}}, b.Delta, b.Relation)
-		if err != nil {
-			t.Fatal(err)
-		}
+		both := must(accountant.Epsilon(accountant.Composed{Events: []accountant.Event{others,
+			synth.Total(p.Stages()...)}}, b.Delta, b.Relation))(t)
 		if part := both.Upper / b.Epsilon; part > 1 || part < 0.9985 {
 			t.Errorf("others of noise %v: both cost %v of the budget", z, part)
 		}

@@ -36,10 +36,7 @@ func TestPartsAreOfLowerLevels(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			text, err := p.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(p.MarshalJSON())(t)
 			again, err := append(systems, compose.Systems(systems)...).ReadPlan(text)
 			if err != nil || again.String() != p.String() {
 				t.Errorf("composition %d in %d is not read back: error %v", j, i, err)

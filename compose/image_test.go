@@ -17,11 +17,7 @@ func ramp(t *testing.T, s records.Schema) *records.Table {
 	for i := range flat {
 		flat[i] = float32(i%11) / 10
 	}
-	d, err := records.FromFlat(s, flat, 2, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(s, flat, 2, 0, 1))(t)
 }
 
 func levels(d *records.Table) []float32 {
@@ -32,10 +28,7 @@ func levels(d *records.Table) []float32 {
 func TestContrast(t *testing.T) {
 	in := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
 	before := slices.Clone(levels(in))
-	out, err := compose.Contrast{Black: 0.2, White: 0.6}.Apply(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(compose.Contrast{Black: 0.2, White: 0.6}.Apply(in))(t)
 	for i, v := range levels(out) {
 		if want := min(max((before[i]-0.2)/0.4, 0), 1); math.Abs(float64(v-want)) > 1e-6 {
 			t.Errorf("%v becomes %v, want %v", before[i], v, want)
@@ -50,11 +43,7 @@ func TestDistortion(t *testing.T) {
 	in := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
 	before := slices.Clone(levels(in))
 	apply := func(d compose.Distortion) *records.Table {
-		out, err := d.Apply(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return must(d.Apply(in))(t)
 	}
 	if same := apply(compose.Distortion{Seed: 1}); !slices.Equal(levels(same), before) {
 		t.Error("strength 0 changes images")
@@ -73,22 +62,13 @@ func TestDistortion(t *testing.T) {
 func TestDistortionOfColours(t *testing.T) {
 	in := ramp(t, records.RGBImage(5, 4).WithLabels("a", "b", "c"))
 	d := compose.Distortion{Strength: 1, Seed: 1}
-	moved, err := d.Apply(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moved := must(d.Apply(in))(t)
 	if !slices.Equal(moved.Labels(), in.Labels()) {
 		t.Error("Apply changes labels")
 	}
 	for c := range 3 {
-		grey, err := records.FromFlat(records.Image(5, 4), colour(in, c))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := d.Apply(grey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		grey := must(records.FromFlat(records.Image(5, 4), colour(in, c)))(t)
+		want := must(d.Apply(grey))(t)
 		if !slices.Equal(colour(moved, c), levels(want)) {
 			t.Errorf("colour %d moves otherwise than a grey image of its levels", c)
 		}
@@ -107,10 +87,7 @@ func colour(d *records.Table, c int) (out []float32) {
 
 func TestMistakes(t *testing.T) {
 	grey := ramp(t, records.Image(5, 4).WithLabels("a", "b", "c"))
-	other, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1}))(t)
 	colours := ramp(t, records.RGBImage(5, 4).WithLabels("a", "b", "c"))
 	one := compose.Distortion{Strength: 1}
 	for name, f := range map[string]func() (*records.Table, error){

@@ -87,10 +87,7 @@ func TestChoicesStay(t *testing.T) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			text, err := json.Marshal(gen.Guarantee())
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(json.Marshal(gen.Guarantee()))(t)
 			files, chosen = append(files, string(text)), append(chosen, chosenBy(t, gen))
 		}
 		if chosen[0] != chosen[1] || files[0] != files[1] {

@@ -59,10 +59,7 @@ func TestAClassThatCannotBeDrawn(t *testing.T) {
 func TestAnotherMarginHasAnotherAgreement(t *testing.T) {
 	gen := learnt(t, &stub{}, compose.Labels{})
 	before := agreementOf(t, gen)
-	strict, err := compose.WithMargin(gen, 1-1e-12)
-	if err != nil {
-		t.Fatal(err)
-	}
+	strict := must(compose.WithMargin(gen, 1-1e-12))(t)
 	if got := agreementOf(t, strict); got[0] != 0 || got[1] != 0 {
 		t.Errorf("agreement %v at a margin that no record reaches, want 0", got)
 	}

@@ -26,14 +26,8 @@ func TestFilesBoundTheFirstDraw(t *testing.T) {
 	c := compose.Labels{Nominal: 20, Features: rff.RBF{Dim: 4, Bandwidth: 1}, Of: merf.Config{
 		Kernel: rff.RBF{Dim: 4, Bandwidth: 1}, Generator: merf.GeneratorConfig{Steps: 1, Batch: 2,
 			Latent: 1, Architecture: models.MLP{Hidden: []int{1}}}}}
-	p, err := c.PlanFor(s, budgetUnder(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Fit(t.Context(), lowAndHigh(t, s, 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(c.PlanFor(s, budgetUnder(0)))(t)
+	g := must(p.Fit(t.Context(), lowAndHigh(t, s, 20)))(t)
 	var file bytes.Buffer
 	if err := g.Save(&file); err != nil {
 		t.Fatal(err)
@@ -63,10 +57,7 @@ func TestFilesBoundTheFirstDraw(t *testing.T) {
 // labelFile returns a file of labels with another number of features and of tries.
 func labelFile(t *testing.T, file []byte, dim, tries int) []byte {
 	t.Helper()
-	f, err := synth.DecodeFile(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(synth.DecodeFile(bytes.NewReader(file)))(t)
 	header := strings.Replace(string(f.Header), `"dim":4,`, fmt.Sprintf(`"dim":%d,`, dim), 1)
 	header = strings.Replace(header, `"tries":20`, fmt.Sprintf(`"tries":%d`, tries), 1)
 	f.Header, f.Sections[0].Data = []byte(header), make([]byte, 4*(dim+1)*2)

@@ -29,14 +29,8 @@ func (s promising) New(rows, cols int) device.Matrix {
 // would not bound its effect.
 func TestFeaturesNeedPromises(t *testing.T) {
 	s := records.Image(8, 8).WithLabels("a", "b")
-	data, err := records.FromFlat(s, make([]float32, 3*64), 0, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := rff.Scattering{}.Features(rff.Layout{In: 64, Height: 8, Width: 8}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, make([]float32, 3*64), 0, 1, 0))(t)
+	m := must(rff.Scattering{}.Features(rff.Layout{In: 64, Height: 8, Width: 8}, 0))(t)
 	for _, p := range []device.Promises{{}, {RowsAlone: true}, {SameBits: true},
 		{RowsAlone: true, SameBits: true}} {
 		asked := 0

@@ -19,16 +19,10 @@ import (
 func TestStatesAreChecked(t *testing.T) {
 	start := func() (*run, *learning) {
 		be := device.CPU()
-		net, err := models.MLP{}.Classifier(be, 3, 2, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trainer, err := sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4,
+		net := must(models.MLP{}.Classifier(be, 3, 2, 1))(t)
+		trainer := must(sgd.New(sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 4,
 			NoiseMultiplier: 1, NominalBatch: 1, Optimizer: sgd.Momentum(1, 0.5)}, net,
-			ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5}))
-		if err != nil {
-			t.Fatal(err)
-		}
+			ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5})))(t)
 		return statesOf(&synth.File{Header: []byte(`{"a":1}`), Sections: []synth.Section{{Name: "b"}}}),
 			&learning{net: net, trainer: trainer, be: be, steps: 3}
 	}
@@ -36,10 +30,7 @@ func TestStatesAreChecked(t *testing.T) {
 	if err := l.resume(r, 4); err != nil {
 		t.Fatal(err)
 	}
-	f, err := r.file()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(r.file())(t)
 	for drawn, want := range map[int]bool{2: false, 3: true, 4: true} {
 		r, l := start()
 		l.steps = 0

@@ -35,11 +35,7 @@ func lowAndHigh(t testing.TB, s records.Schema, n int) *records.Table {
 		row := flat[i*s.Dim():]
 		row[0], row[1] = 0.1+0.8*float32(i%2), float32(i)/float32(n)
 	}
-	d, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
 // stub is a user-defined system. One in four records of its generator has a wrong label: low for a
@@ -96,11 +92,8 @@ func (w *stub) Sampler(d synth.Draw) (synth.Sampler, error) {
 func stubPlan(t testing.TB, w synth.Work, s records.Schema) synth.Plan {
 	t.Helper()
 	b := accountant.Budget{Epsilon: 50, Delta: 1e-5}
-	p, err := synth.NewProgram("stub", s, b, []synth.Stage{{Purpose: "look",
-		Event: accountant.Gaussian{NoiseMultiplier: 20}, Count: 1}}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(synth.NewProgram("stub", s, b, []synth.Stage{{Purpose: "look",
+		Event: accountant.Gaussian{NoiseMultiplier: 20}, Count: 1}}, w))(t)
 	return &struct{ *synth.Program }{&p}
 }
 
@@ -120,23 +113,13 @@ func learntOf(t testing.TB, of synth.Plan, c compose.Labels) *synth.Generator {
 	c.Features = rff.RBF{Dim: 20, Bandwidth: 0.5}
 	c.Train = sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 30, NoiseMultiplier: 1.5,
 		Optimizer: sgd.Momentum(2, 0.9)}
-	p, err := c.PlanFor(of.Schema(), of.Budget())
-	if err != nil {
-		t.Fatal(err)
-	}
-	gen, err := p.Fit(t.Context(), lowAndHigh(t, of.Schema(), 400))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gen
+	p := must(c.PlanFor(of.Schema(), of.Budget()))(t)
+	return must(p.Fit(t.Context(), lowAndHigh(t, of.Schema(), 400)))(t)
 }
 
 func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) *records.Table {
 	t.Helper()
-	rows, err := g.Sample(t.Context(), n, append(opts, synth.Seed(3))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(g.Sample(t.Context(), n, append(opts, synth.Seed(3))...))(t)
 	return rows.(*records.Table)
 }
 
@@ -171,10 +154,7 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%d records of class %d, %d right", rows.Len(), class, right(rows))
 		}
 	}
-	of, err := compose.Part(gen, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := must(compose.Part(gen, 0))(t)
 	if got := right(draw(t, of, 400)); got != 300 {
 		t.Errorf("the stub draws %d right labels of 400", got)
 	}
@@ -194,14 +174,8 @@ func TestKeep(t *testing.T) {
 // as one that keeps records.
 func TestOtherRulesAreRefused(t *testing.T) {
 	b := budgetUnder(accountant.AddOrRemoveOne)
-	p, err := labelsOf(embedding(40), 40).PlanFor(numbers, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(labelsOf(embedding(40), 40).PlanFor(numbers, b))(t)
+	text := must(json.Marshal(p))(t)
 	for rule, want := range map[string]error{"keep": nil, "relabel": synth.ErrFormat} {
 		other := bytes.ReplaceAll(text, []byte(`"rule":"keep"`), []byte(`"rule":"`+rule+`"`))
 		if _, err := compose.Systems(systems).ReadPlan(other); !errors.Is(err, want) {
@@ -271,25 +245,16 @@ func TestBothArePaidForTogether(t *testing.T) {
 	s := numbers
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		c := labelsOf(embedding(40), 40)
-		p, err := c.PlanFor(s, budgetUnder(r))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(c.PlanFor(s, budgetUnder(r)))(t)
 		l := ledger.New(budgetUnder(r))
-		gen, err := p.FitOn(t.Context(), l, lowAndHigh(t, s, 40))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.FitOn(t.Context(), l, lowAndHigh(t, s, 40)))(t)
 		classifier, of := p.Stages()[0], partsOf(p)[0]
 		c.Train.NoiseMultiplier = classifier.NoiseMultiplier
 		if want := c.Train.Event(r); !accountant.EqualEvents(classifier.Event, want) {
 			t.Errorf("%v: the classifier's step is %v, want %v", r, classifier.Event, want)
 		}
-		both, err := accountant.Epsilon(accountant.Composed{Events: []accountant.Event{classifier.Whole(),
-			synth.Total(of.Stages()...)}}, 1e-5, r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		both := must(accountant.Epsilon(accountant.Composed{Events: []accountant.Event{classifier.Whole(),
+			synth.Total(of.Stages()...)}}, 1e-5, r))(t)
 		if got := l.Epsilon().Upper; got < both.Upper*(1-1e-9) || got > both.Upper*(1+1e-9) {
 			t.Errorf("%v: the ledger says ε = %v, both cost %v", r, got, both.Upper)
 		}
@@ -319,10 +284,7 @@ func TestLabelsRefusals(t *testing.T) {
 		t.Helper()
 		half := half
 		half.Relation = r
-		p, err := embedding(40).PlanFor(s, half)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(embedding(40).PlanFor(s, half))(t)
 		return compose.Fixed(p)
 	}
 	good := plan(numbers, b.Relation)
@@ -348,10 +310,7 @@ func TestLabelsRefusals(t *testing.T) {
 			c.Features = struct{ rff.RBF }{rff.RBF{Dim: 4, Bandwidth: 1}}
 		},
 		"a labelling of a labelling": func(c *compose.Labels) {
-			p, err := c.PlanFor(numbers, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(c.PlanFor(numbers, b))(t)
 			c.Of = compose.Fixed(p)
 		},
 		"a contrast": func(c *compose.Labels) {
@@ -385,34 +344,19 @@ func TestContrastIsForTheClassifier(t *testing.T) {
 		flat[i] = float32(i%7) / 6
 		labels[i/64] = int32(i / 64 % 2)
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, flat, labels...))(t)
 	agreement := map[string]bool{}
 	for _, contrast := range []compose.Contrast{{}, {White: 1}, {Black: 0.49, White: 0.5}} {
 		c := labelsOf(embedding(40), 40)
 		c.Features, c.Contrast, c.Tries = nil, contrast, 1 // of scattering
-		p, err := c.PlanFor(s, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gen, err := p.Fit(t.Context(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(c.PlanFor(s, b))(t)
+		gen := must(p.Fit(t.Context(), data))(t)
 		var file bytes.Buffer
 		if err := gen.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		back, err := compose.Systems(systems).Load(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		inner, err := compose.Part(gen, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(compose.Systems(systems).Load(&file))(t)
+		inner := must(compose.Part(gen, 0))(t)
 		own, again, of := draw(t, gen, 20), draw(t, back, 20), draw(t, inner, 20)
 		if !slices.Equal(values(own), values(of)) {
 			t.Errorf("%v: the images differ from the other system's images", contrast)
@@ -435,9 +379,5 @@ func values(t *records.Table) []float32 {
 // agreementOf returns the agreement of a generator of labels.
 func agreementOf(t testing.TB, g *synth.Generator) []float64 {
 	t.Helper()
-	rates, err := compose.Agreement(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rates
+	return must(compose.Agreement(g))(t)
 }

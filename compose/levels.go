@@ -138,7 +138,7 @@ func (c *opening) histogram(noise, delta float64) accountant.SparseHistogram {
 	}
 	alone := aloneShare * delta / float64(e.Cells)
 	e.Sigma = noise * math.Sqrt(float64(changed))
-	e.Threshold = 1 + e.Sigma*math.Sqrt2*math.Erfcinv(2*alone)
+	e.Threshold = 1 + e.Sigma*math.Sqrt2*param.Erfcinv(2*alone)
 	return e
 }
 

@@ -31,10 +31,7 @@ func townSchema(t *testing.T) records.Schema {
 // towns returns rows of towns, by their numbers of rows.
 func towns(t *testing.T, rows map[string]int) *records.Frame {
 	t.Helper()
-	b, err := records.NewFrameBuilder(townSchema(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(records.NewFrameBuilder(townSchema(t)))(t)
 	for _, town := range slices.Sorted(func(yield func(string) bool) {
 		for town := range rows {
 			yield(town)
@@ -65,11 +62,7 @@ func foundIn(g *synth.Generator) []string {
 
 func levelsPlan(t *testing.T, c compose.Levels, b accountant.Budget, s records.Schema) synth.Plan {
 	t.Helper()
-	p, err := c.PlanFor(s, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(c.PlanFor(s, b))(t)
 }
 
 // TestLevelsOfSystems checks that AIM, MST and MERF draw texts of large counts only, and that the
@@ -96,10 +89,7 @@ func TestLevelsOfSystems(t *testing.T) {
 			if !ok || line.Spent != 1 || e.Cells != 1 || line.Purpose != "levels of open columns" {
 				t.Errorf("%s: the first line is %+v", name, line)
 			}
-			rows, err := gen.Sample(t.Context(), 300, synth.Seed(1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := must(gen.Sample(t.Context(), 300, synth.Seed(1)))(t)
 			var text bytes.Buffer
 			f, _ := records.AsFrame(rows)
 			if err := (records.CSV{}).WriteFrame(&text, f); err != nil {
@@ -126,11 +116,8 @@ func TestLevelsOfSystems(t *testing.T) {
 func TestLevelsFiles(t *testing.T) {
 	data := towns(t, usual)
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-9}
-	gen, err := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema()).Fit(t.Context(),
-		data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema()).Fit(t.Context(),
+		data))(t)
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
@@ -140,10 +127,7 @@ func TestLevelsFiles(t *testing.T) {
 			t.Errorf("the file has the text %.9q", leak)
 		}
 	}
-	read, err := append(slices.Clone(systems), compose.Systems(systems)...).Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must(append(slices.Clone(systems), compose.Systems(systems)...).Load(&file))(t)
 	if !read.Schema().Equal(gen.Schema()) {
 		t.Errorf("the schema is %v after reading, %v before", read.Schema(), gen.Schema())
 	}
@@ -171,11 +155,8 @@ func TestMostLevels(t *testing.T) {
 	}
 	data := towns(t, rows)
 	b := accountant.Budget{Epsilon: 20, Delta: 1e-9}
-	gen, err := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema()).Fit(t.Context(),
-		data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema()).Fit(t.Context(),
+		data))(t)
 	want := []string{"town 1", "town 3", "town 5", "town 7", "town 8"}
 	if got := foundIn(gen); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
@@ -185,10 +166,7 @@ func TestMostLevels(t *testing.T) {
 // TestLevelsOfPersons: a person with many rows counts for one text, the most frequent one, so a
 // text that one person repeats is not found.
 func TestLevelsOfPersons(t *testing.T) {
-	b, err := records.NewFrameBuilder(townSchema(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(records.NewFrameBuilder(townSchema(t)))(t)
 	var persons []int
 	add := func(person int, towns ...any) {
 		for _, town := range towns {
@@ -204,18 +182,12 @@ func TestLevelsOfPersons(t *testing.T) {
 	for range 300 {
 		add(1000, "alone")
 	}
-	data, err := records.GroupBy(b.Frame(), persons, 400)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.GroupBy(b.Frame(), persons, 400))(t)
 	budget := accountant.Budget{Epsilon: 3, Delta: 1e-9}
 	p := levelsPlan(t, compose.Levels{Of: tables.MST{Common: tables.Common{Nominal: 151}}}, budget,
 		data.Schema())
 	l := ledger.New(budget, ledger.WithUnit(records.UnitUser))
-	gen, err := p.FitOn(t.Context(), l, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(p.FitOn(t.Context(), l, data))(t)
 	if got := foundIn(gen); !slices.Equal(got, []string{"Bern"}) {
 		t.Errorf("found %q, want Bern", got)
 	}
@@ -242,10 +214,7 @@ func TestLevelsReplay(t *testing.T) {
 			p := levelsPlan(t, compose.Levels{Of: embedding(103)}, budget, townSchema(t))
 			for _, more := range []any{"Bern", "new", nil, "elsewhere"} {
 				data := towns(t, base)
-				b, err := records.NewFrameBuilder(townSchema(t))
-				if err != nil {
-					t.Fatal(err)
-				}
+				b := must(records.NewFrameBuilder(townSchema(t)))(t)
 				if err := b.Append(more, "no"); err != nil {
 					t.Fatal(err)
 				}
@@ -253,10 +222,7 @@ func TestLevelsReplay(t *testing.T) {
 				if relation == accountant.ReplaceOne { // the first row, of a town with no name
 					rows = data.Slice(1, data.Len())
 				}
-				neighbour, err := records.Concat(data.Schema(), b.Frame(), rows)
-				if err != nil {
-					t.Fatal(err)
-				}
+				neighbour := must(records.Concat(data.Schema(), b.Frame(), rows))(t)
 				privacytest.Replay[records.Data]{Budget: budget, Data: data, Neighbour: neighbour, Seeds: 1,
 					Run: func(ctx context.Context, l *ledger.Ledger, data records.Data) (any, error) {
 						gen, err := p.FitOn(ctx, l, data)
@@ -282,10 +248,7 @@ func TestLevelsDependOnNoOrder(t *testing.T) {
 	b := accountant.Budget{Epsilon: 200, Delta: 1e-9}
 	p := levelsPlan(t, compose.Levels{Of: embedding(900)}, b, data.Schema())
 	for _, rows := range []*records.Frame{data, data.Take(order)} {
-		gen, err := p.Fit(t.Context(), rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.Fit(t.Context(), rows))(t)
 		if got := foundIn(gen); !slices.Equal(got, []string{"Basel", "Bern", "Chur"}) {
 			t.Errorf("found %q", got)
 		}
@@ -381,6 +344,21 @@ func TestLevelsShareOfDelta(t *testing.T) {
 		if p := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2; e.Cells != n ||
 			math.Abs(p*float64(n)/1e-10-1) > 1e-6 {
 			t.Errorf("%d columns: %+v releases a text of one record with probability %v", n, e, p)
+		}
+	}
+}
+
+// TestLevelsAtTinyDeltas: a plan may have the smallest δ that a budget may have.
+func TestLevelsAtTinyDeltas(t *testing.T) {
+	for _, delta := range []float64{1e-9, 1e-15, 1e-18, accountant.MinDelta} {
+		b := accountant.Budget{Epsilon: 2, Delta: delta}
+		p := levelsPlan(t, compose.Levels{Of: tables.AIM{}}, b, townSchema(t))
+		e := p.Stages()[0].Event.(accountant.SparseHistogram)
+		alone := math.Erfc((e.Threshold-1)/e.Sigma/math.Sqrt2) / 2
+		total := p.Total().Upper
+		if !(total <= 2 && total > 1.8 && alone < delta && alone > delta/20) {
+			t.Errorf("δ = %g: ε = %v, and a text alone is released with probability %g", delta, total,
+				alone)
 		}
 	}
 }

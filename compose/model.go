@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -179,12 +180,13 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 		n += inner.Sections
 	}
 	own, left := cut(f.Sections, len(f.Sections)-n)
-	m := &model{kind: k}
+	m, part := &model{kind: k}, l
+	part.Limits.Values = max(network.Values(l.Limits)/int64(len(j.Models)), 1)
 	for _, inner := range j.Models {
 		var sections []synth.Section
 		sections, left = cut(left, inner.Sections)
 		read, err := of.ReadModel(&synth.File{Kind: inner.System, Header: inner.Model,
-			Sections: sections}, l)
+			Sections: sections}, part)
 		if err != nil {
 			return nil, err
 		}

@@ -45,15 +45,9 @@ func (m counting) Sampler(d synth.Draw) (synth.Sampler, error) {
 // drawnFrom returns n records of a pool in two chunks, and the number that were not accepted.
 func drawnFrom(t *testing.T, m *model, d synth.Draw, n int) (list []float32, unaccepted int) {
 	t.Helper()
-	s, err := m.Sampler(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(m.Sampler(d))(t)
 	for _, part := range []int{n / 3, n - n/3} {
-		rows, err := s.Next(part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(s.Next(part))(t)
 		if rows.Len() != part {
 			t.Fatalf("got %d records, want %d", rows.Len(), part)
 		}
@@ -115,10 +109,7 @@ func TestShortDraws(t *testing.T) {
 	m := &model{systems: []string{"one", "two"}, released: pooled{[]float64{0.5, 0.5}},
 		of: []synth.Model{counting{schema: s, seen: &seen},
 			counting{schema: s, short: true, seen: &seen}}}
-	of, err := m.Sampler(synth.Draw{Class: -1, Cluster: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := must(m.Sampler(synth.Draw{Class: -1, Cluster: -1}))(t)
 	if _, err := of.Next(100); err == nil {
 		t.Error("a draw with missing records is no error")
 	}

@@ -22,10 +22,7 @@ var (
 func poolOfCustoms(t *testing.T, list ...custom) (c compose.Pool) {
 	t.Helper()
 	for _, w := range list {
-		p, err := customPlan(&w, two)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(customPlan(&w, two))(t)
 		c.Of = append(c.Of, compose.Fixed(p))
 	}
 	return c
@@ -33,14 +30,8 @@ func poolOfCustoms(t *testing.T, list ...custom) (c compose.Pool) {
 
 func fittedPool(t *testing.T, c compose.Pool, ledger *ledger.Ledger) (*synth.Generator, error) {
 	t.Helper()
-	p, err := c.PlanFor(two, budgetOf3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := records.FromFlat(two, make([]float32, 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(c.PlanFor(two, budgetOf3))(t)
+	data := must(records.FromFlat(two, make([]float32, 20)))(t)
 	return p.FitOn(t.Context(), ledger, data)
 }
 
@@ -76,10 +67,7 @@ func TestChangedPlansOfPools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := p.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(p.MarshalJSON())(t)
 	read := func(change func(plan, config map[string]any)) error {
 		var j map[string]any
 		if err := json.Unmarshal(text, &j); err != nil {

@@ -24,10 +24,7 @@ func TestPoolTogether(t *testing.T) {
 	for _, relation := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, epsilon := range []float64{0.1, 1, 10} {
 			b := accountant.Budget{Epsilon: epsilon, Delta: 1e-6, Relation: relation}
-			p, err := poolOf(embedding(100), embedding(100), embedding(100)).PlanFor(s, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(poolOf(embedding(100), embedding(100), embedding(100)).PlanFor(s, b))(t)
 			stages, own := p.Stages(), 0
 			least, most := math.Inf(1), 0.0
 			for i, of := range partsOf(p) {
@@ -43,10 +40,7 @@ func TestPoolTogether(t *testing.T) {
 			if own != len(stages) {
 				t.Errorf("%v: %d stages, want %d", b, len(stages), own)
 			}
-			total, err := accountant.Epsilon(synth.Total(stages...), b.Delta, relation)
-			if err != nil {
-				t.Fatal(err)
-			}
+			total := must(accountant.Epsilon(synth.Total(stages...), b.Delta, relation))(t)
 			if total.Upper > epsilon || total.Upper < 0.99*epsilon {
 				t.Errorf("%v: all systems cost ε = %v", b, total.Upper)
 			}
@@ -130,10 +124,7 @@ func TestPoolRefusals(t *testing.T) {
 // made of.
 func TestConfigurationsAreCopies(t *testing.T) {
 	c := compose.Pool{Of: []synth.Design{embedding(10), adversary(10)}, Shares: []float64{1, 3}}
-	p, err := c.PlanFor(records.Interval(2, 0, 1), budgetOf2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(c.PlanFor(records.Interval(2, 0, 1), budgetOf2))(t)
 	before := p.String()
 	if !strings.Contains(before, "draws 25 %") || !strings.Contains(before, "draws 75 %") {
 		t.Errorf("the plan does not state the shares:\n%v", before)
@@ -149,19 +140,10 @@ func TestConfigurationsAreCopies(t *testing.T) {
 func TestPlansReadBackAreTheSame(t *testing.T) {
 	all := compose.Systems(systems)
 	for n := 2; n <= 8; n++ {
-		p, err := poolOf(slices.Repeat([]synth.Design{embedding(10)}, n)...).PlanFor(
-			records.Interval(2, 0, 1), budgetOf2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := p.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := all.ReadPlan(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(poolOf(slices.Repeat([]synth.Design{embedding(10)}, n)...).PlanFor(
+			records.Interval(2, 0, 1), budgetOf2))(t)
+		text := must(p.MarshalJSON())(t)
+		read := must(all.ReadPlan(text))(t)
 		again, err := read.MarshalJSON()
 		if err != nil || string(again) != string(text) {
 			t.Errorf("%d systems: read back as %s, want %s, error %v", n, again, text, err)

@@ -27,10 +27,7 @@ func (lowAndHigh) Assign(b device.Batch, dst []int32) {
 // model assigns them to a cluster, and that the caller's batch stays as it is. Nine of ten numbers
 // lie in the lowest cell, so most numbers have high ranks at a small value.
 func TestAssignComparesRanks(t *testing.T) {
-	s, err := records.NewSchema(records.Numeric("x", 0, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Numeric("x", 0, 1)))(t)
 	attributes := attributesOf(s, 20)
 	parts := make([]float64, attributes[0].Codes)
 	parts[1], parts[20] = 0.9, 0.1

@@ -19,10 +19,7 @@ func TestManyColumnsCostLittle(t *testing.T) {
 	for i := range columns {
 		columns[i] = records.Numeric(strconv.Itoa(i), 0, 1)
 	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(columns...))(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if got := len(attributesOf(s, 2)); got != n {
@@ -49,16 +46,10 @@ func (failing) Failed() bool { return true }
 // other records. Its coordinates must have the same bits, and levels and missing numbers must be
 // those of the record itself.
 func TestRanksDependOnTheRecordOnly(t *testing.T) {
-	s, err := records.NewSchema(records.Flag("f", "no", "yes"),
+	s := must(records.NewSchema(records.Flag("f", "no", "yes"),
 		records.Numeric("x", 0, 1).WithMissing(), records.Integer("n", 0, 999),
-		records.Label("class", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranks, err := RankSchema(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "u", "v")))(t)
+	ranks := must(RankSchema(s))(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([][]any, 300)
 	for i := range rows {
@@ -68,10 +59,7 @@ func TestRanksDependOnTheRecordOnly(t *testing.T) {
 		}
 		rows[i][0] = []string{"no", "yes"}[rng.IntN(2)]
 	}
-	data, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromValues(s, rows...))(t)
 	attributes := attributesOf(s, 20)
 	parts := make([][]float64, len(attributes))
 	for j, a := range attributes {

@@ -84,14 +84,8 @@ func small(t *testing.T) records.Schema {
 // onRanks returns a run of a custom system, which releases once, on ranks of the small schema.
 func onRanks(t *testing.T, w *custom) compose.Ranks {
 	t.Helper()
-	ranks, err := compose.RankSchema(small(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := customPlan(w, ranks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := must(compose.RankSchema(small(t)))(t)
+	p := must(customPlan(w, ranks))(t)
 	return compose.Ranks{NoiseMultiplier: 20, Cells: 12, Of: compose.Fixed(p)}
 }
 
@@ -109,18 +103,12 @@ func customPlan(w *custom, s records.Schema) (synth.Plan, error) {
 // fittedRanks fits a custom system on ranks of a few records, and charges the ledger for it.
 func fittedRanks(t *testing.T, w *custom, ledger *ledger.Ledger) (*synth.Generator, error) {
 	t.Helper()
-	p, err := onRanks(t, w).PlanFor(small(t), budgetOf3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(onRanks(t, w).PlanFor(small(t), budgetOf3))(t)
 	var rows [][]any
 	for i := range 40 {
 		rows = append(rows, []any{float64(i) / 4, []string{"u", "v"}[i%2]})
 	}
-	data, err := records.FromValues(small(t), rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromValues(small(t), rows...))(t)
 	return p.FitOn(t.Context(), ledger, data)
 }
 

@@ -22,11 +22,7 @@ import (
 
 func schemaOf(t *testing.T, columns ...records.Column) records.Schema {
 	t.Helper()
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(records.NewSchema(columns...))(t)
 }
 
 // columns has a column of every kind.
@@ -44,10 +40,7 @@ func columns() []records.Column {
 // TestRanks checks which columns are mapped, and that no other column changes.
 func TestRankSchema(t *testing.T) {
 	s := schemaOf(t, columns()...)
-	ranks, err := compose.RankSchema(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranks := must(compose.RankSchema(s))(t)
 	mapped := []string{"amount", "hours", "gap", "wait", "seen"}
 	for i, c := range ranks.Columns() {
 		before := s.Columns()[i]
@@ -79,19 +72,13 @@ func TestRanksTogether(t *testing.T) {
 	for _, relation := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for _, epsilon := range []float64{0.1, 1, 10} {
 			b := accountant.Budget{Epsilon: epsilon, Delta: 1e-6, Relation: relation}
-			p, err := ranksOf(embedding(100)).PlanFor(schemaOf(t, columns()...), b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(ranksOf(embedding(100)).PlanFor(schemaOf(t, columns()...), b))(t)
 			stages := p.Stages()
 			own := partsOf(p)[0].Stages()
 			if len(stages) != 1+len(own) || stages[0].Purpose != "counts of numbers" {
 				t.Fatalf("stages %v, want the counts and %v", stages, own)
 			}
-			total, err := accountant.Epsilon(synth.Total(stages...), b.Delta, relation)
-			if err != nil {
-				t.Fatal(err)
-			}
+			total := must(accountant.Epsilon(synth.Total(stages...), b.Delta, relation))(t)
 			if total.Upper > epsilon || total.Upper < 0.98*epsilon {
 				t.Errorf("%v: both cost ε = %v", b, total.Upper)
 			}
@@ -106,10 +93,7 @@ func TestRanksTogether(t *testing.T) {
 // The first call is interrupted at the last step of the part, and the second one at once.
 func TestInterruptedRanksEnd(t *testing.T) {
 	s := schemaOf(t, records.Integer("hours", 0, 99), records.Flag("old", "no", "yes"))
-	data, err := records.FromValues(s, []any{3, "no"}, []any{70, "yes"}, []any{50, "no"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromValues(s, []any{3, "no"}, []any{70, "yes"}, []any{50, "no"}))(t)
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	p, err := poolOf(embedding(3), ranksOf(embedding(3))).PlanFor(s, b)
 	if err != nil {
@@ -132,10 +116,7 @@ func TestInterruptedRanksEnd(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the second call: %v, want the result", err)
 	}
-	whole, err := p.FitOn(t.Context(), l, data, keep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(p.FitOn(t.Context(), l, data, keep))(t)
 	got, err1 := gen.Model().Encode()
 	want, err2 := whole.Model().Encode()
 	if err1 != nil || err2 != nil || !reflect.DeepEqual(got, want) {
@@ -226,26 +207,14 @@ func TestColumnsKeepTheirDistribution(t *testing.T) {
 		real[2] = append(real[2], min(max(0.3*rng.NormFloat64(), -1), 1))
 		real[3] = append(real[3], max(0, rng.ExpFloat64()-1))
 	}
-	data, err := records.FromColumns(s, records.Values{Numbers: real[0]},
+	data := must(records.FromColumns(s, records.Values{Numbers: real[0]},
 		records.Values{Numbers: real[1]},
 		records.Values{Codes: colours, Dictionary: []string{"blue"}},
-		records.Values{Numbers: real[2]}, records.Values{Numbers: real[3]})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := compose.Ranks{Of: embedding(n), Seed: 3}.PlanFor(s,
-		accountant.Budget{Epsilon: 100, Delta: 1e-5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	gen, err := p.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := gen.Sample(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Values{Numbers: real[2]}, records.Values{Numbers: real[3]}))(t)
+	p := must(compose.Ranks{Of: embedding(n), Seed: 3}.PlanFor(s,
+		accountant.Budget{Epsilon: 100, Delta: 1e-5}))(t)
+	gen := must(p.Fit(t.Context(), data))(t)
+	rows := must(gen.Sample(t.Context(), n))(t)
 	f := rows.(*records.Frame)
 	for j, want := range real {
 		var got []float64

@@ -39,10 +39,7 @@ func TestStates(t *testing.T) {
 			return changingJSON{3}, []synth.Part{synth.FloatsPart("own", &list, 1)}
 		}} {
 			r.own = own
-			f, err := r.file()
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must(r.file())(t)
 			back := statesOf(make([]*synth.File, len(r.states))...)
 			if err := back.restore(f); err != nil {
 				t.Fatal(err)
@@ -98,10 +95,7 @@ func TestHostileStates(t *testing.T) {
 		}
 	}
 	for _, n := range []int{-1, 2} {
-		f, err := synth.NewFile(modelsJSON{Models: []modelJSON{{System: "merf", Sections: n}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(synth.NewFile(modelsJSON{Models: []modelJSON{{System: "merf", Sections: n}}}))(t)
 		f.Sections = stateOf(1, 1).Sections
 		if _, err := labelsKind().readModel(f, synth.Loading{}, nil); !errors.Is(err, synth.ErrFormat) {
 			t.Errorf("a model of %d sections: got %v, want ErrFormat", n, err)

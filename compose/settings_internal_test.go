@@ -134,14 +134,8 @@ func TestRanksOfManyCounts(t *testing.T) {
 		for j := range columns {
 			columns[j] = records.Numeric(fmt.Sprint("x", j), 0, 1)
 		}
-		s, err := records.NewSchema(columns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ranks, err := RankSchema(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(records.NewSchema(columns...))(t)
+		ranks := must(RankSchema(s))(t)
 		r := ranking{Ranks: Ranks{Share: 0.3, Cells: mostCells}, schema: s, ranks: ranks,
 			relation: budget.Relation}
 		codes := 0
@@ -167,11 +161,8 @@ func TestRanksOfManyCounts(t *testing.T) {
 
 // TestLevelsOfOtherColumns: levels are of the open columns, and no more than these can have.
 func TestLevelsOfOtherColumns(t *testing.T) {
-	s, err := records.NewSchema(records.Hashed("a", 4).WithOther("x"), records.Hashed("b", 8),
-		records.Flag("c", "n", "y"), records.Hashed("d", 3).WithOther("y"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Hashed("a", 4).WithOther("x"), records.Hashed("b", 8),
+		records.Flag("c", "n", "y"), records.Hashed("d", 3).WithOther("y")))(t)
 	if open := openColumns(s); fmt.Sprint(open) != "[0 3]" {
 		t.Errorf("the open columns are %v", open)
 	}

@@ -19,10 +19,7 @@ func TestARunThatCannotBePaidDoesNotBegin(t *testing.T) {
 	if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 5}); err != nil {
 		t.Fatal(err)
 	}
-	children, err := parent.Disjoint(ledger.Parts{Purpose: "halves", N: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	children := must(parent.Disjoint(ledger.Parts{Purpose: "halves", N: 2}))(t)
 	for name, l := range map[string]*ledger.Ledger{
 		"filter": ledger.New(budget, ledger.WithFilter(100)), "child": children[0],
 	} {

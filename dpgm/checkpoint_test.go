@@ -50,14 +50,8 @@ type kept struct {
 
 func readKept(t *testing.T, path string) (k kept) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := synth.DecodeFile(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(path))(t)
+	f := must(synth.DecodeFile(bytes.NewReader(text)))(t)
 	if err := json.Unmarshal(f.Header, &k); err != nil {
 		t.Fatal(err)
 	}
@@ -73,10 +67,7 @@ func keptVariants(t *testing.T) map[string]synth.Plan {
 		"clusters": clusters.Plan, "machines": machines.Plan, "averaged": subject(func(c *dpgm.Config) {
 			c.Cluster, c.Average = kmeans.Config{K: 2, Iterations: 2, Share: 0.2}, 0.9
 		}).Plan} {
-		p, err := s(records.Binary(12), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 40)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(s(records.Binary(12), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 40))(t)
 		out[name] = p
 	}
 	return out
@@ -126,10 +117,7 @@ func TestTrainingGoesOnWhereItWas(t *testing.T) {
 // as the Markov chains of an RBM.
 func TestChainsAreReleased(t *testing.T) {
 	p, path := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run")
-	g, err := p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(p.Fit(t.Context(), bits(t, 40, 12, 1), synth.Checkpoint(path)))(t)
 	f, states := encoded(t, g), 0
 	for _, s := range readKept(t, path).sections {
 		if strings.HasSuffix(s.Name, " state") {
@@ -246,16 +234,10 @@ func TestRunsGoOnFromEveryLoss(t *testing.T) {
 func TestStatesOfNoRun(t *testing.T) {
 	p, path, data := keptVariants(t)["machines"], filepath.Join(t.TempDir(), "run"), bits(t, 40, 12, 1)
 	stopAfter(t, p, data, 3, synth.CheckpointEvery(path, 1))
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(os.ReadFile(path))(t)
 	try := func(what string, change func(f *synth.File)) {
 		t.Helper()
-		f, err := synth.DecodeFile(bytes.NewReader(whole))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(synth.DecodeFile(bytes.NewReader(whole)))(t)
 		change(f)
 		var text bytes.Buffer
 		if err := f.Write(&text); err != nil {

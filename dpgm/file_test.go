@@ -89,10 +89,7 @@ func TestAnEmptyListOfShiftsIsNone(t *testing.T) {
 	for _, list := range []string{`[]`, `null`} {
 		none := *f
 		none.Header = bytes.Replace(f.Header, []byte(`{`), []byte(`{"tilts":`+list+`,`), 1)
-		m, err := read(&none)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(read(&none))(t)
 		if _, err := synth.NewGenerator("dpgm", m, ledger.Guarantee{}).Sample(t.Context(), 5); err !=
 			nil {
 			t.Error(err)

@@ -35,11 +35,7 @@ func small(s records.Schema, r accountant.Relation) dpgm.Config {
 
 func mustPlan(t testing.TB, c dpgm.Config) *dpgm.Plan {
 	t.Helper()
-	p, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(c.Plan())(t)
 }
 
 // fit runs a plan on a new ledger.
@@ -51,21 +47,13 @@ func fit(t testing.TB, c dpgm.Config, data records.Data, opts ...synth.Option) *
 func fitUnder(t testing.TB, ctx context.Context, c dpgm.Config, data records.Data,
 	opts ...synth.Option) *synth.Generator {
 	t.Helper()
-	g, err := mustPlan(t, c).Fit(ctx, data, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(mustPlan(t, c).Fit(ctx, data, opts...))(t)
 }
 
 // encoded returns the file of a generator's model.
 func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
-	f, err := g.Model().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(g.Model().Encode())(t)
 }
 
 // bits draws records of dim coordinates around a few prototypes.
@@ -80,11 +68,7 @@ func bits(t testing.TB, n, dim int, seed uint64) *records.Table {
 			}
 		}
 	}
-	table, err := records.FromFlat(records.Binary(dim), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(records.FromFlat(records.Binary(dim), flat))(t)
 }
 
 // variants returns configurations, by name, that cover everything the guarantee depends on.
@@ -187,10 +171,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 					}
 					got = append(got, accountant.Repeated{Event: e.Event, Count: e.Reserved})
 				}
-				cost, err := accountant.Epsilon(accountant.Composed{Events: got}, c.Budget.Delta, r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				cost := must(accountant.Epsilon(accountant.Composed{Events: got}, c.Budget.Delta, r))(t)
 				if math.Abs(cost.Upper-p.Total().Upper) > 1e-9*p.Total().Upper ||
 					l.Epsilon().Upper != p.Total().Upper {
 					t.Errorf("the events cost %v, the ledger states %v, the plan %v", cost.Upper,
@@ -231,15 +212,9 @@ func TestCostDoesNotDependOnTheNumberOfClusters(t *testing.T) {
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1) // float32 can represent neither bound
-	wild, err := records.FromRows(s,
-		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	none, err := records.FromFlat(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wild := must(records.FromRows(s,
+		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}}))(t)
+	none := must(records.FromFlat(s, nil))(t)
 	for name, data := range map[string]records.Data{"hostile": wild, "empty": none} {
 		drawn, err := fit(t, small(s, accountant.AddOrRemoveOne), data).Sample(t.Context(), 100)
 		if err != nil {

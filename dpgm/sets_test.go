@@ -11,10 +11,7 @@ import (
 // items, even if the network makes every item likely.
 func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	schema := records.Sets(12, 2)
-	data, err := records.FromItems(schema, [][]uint32{{0, 1}, {2, 3}, {4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(schema, [][]uint32{{0, 1}, {2, 3}, {4}}))(t)
 	generator := fit(t, small(schema, accountant.AddOrRemoveOne), data)
 	full := 0
 	for chunk, err := range generator.Stream(t.Context(), 200) {

@@ -38,10 +38,7 @@ func TestNetworksThatNoMemoryHolds(t *testing.T) {
 			t.Errorf("%s: got %v, want *param.Error for the network", name, err)
 		}
 	}
-	text, err := json.Marshal(mustPlan(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(mustPlan(t, c)))(t)
 	hostile := strings.Replace(string(text), `"hidden":[6]`, `"hidden":[16777216,16777216]`, 1)
 	if _, err := systems.ReadPlan([]byte(hostile)); err == nil ||
 		!strings.Contains(hostile, "16777216") {

@@ -33,11 +33,7 @@ func bars(t *testing.T, n int) *records.Table {
 			}
 		}
 	}
-	data, err := records.FromFlat(records.BinaryImage(10, 10), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(records.BinaryImage(10, 10), flat))(t)
 }
 
 // TestImagesAreClusteredByStrokes checks that images are clustered by strokes by default. Vertical
@@ -48,32 +44,20 @@ func TestImagesAreClusteredByStrokes(t *testing.T) {
 	c := dpgm.Config{Schema: data.Schema(), Nominal: 2000,
 		Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5}}
 	c.Cluster.K = 2
-	plan, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(c.Plan())(t)
 	if plan.Config.Features != rff.FeatureKernel(rff.StrokesFor(10, 10)) ||
 		plan.Config.Cluster.Centers <= 2 {
 		t.Errorf("got features %v and %d centres, want strokes and more than 2 centres",
 			plan.Config.Features, plan.Config.Cluster.Centers)
 	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(plan))(t)
 	read, err := systems.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
 		t.Fatalf("the plan read from JSON: error %v\n%v", err, read)
 	}
-	gen, err := plan.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(plan.Fit(t.Context(), data))(t)
 	f := encoded(t, gen)
-	back, err := systemModel(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(systemModel(f))(t)
 	var b device.Batch
 	data.Range(0, data.Len(), &b)
 	got, want := make([]int32, data.Len()), make([]int32, data.Len())

@@ -135,10 +135,7 @@ func TestPublicRecordsInPlans(t *testing.T) {
 		if _, err := json.Marshal(p); err == nil {
 			t.Error("a plan with public records was written, want an error")
 		}
-		text, err := p.Program.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(p.Program.MarshalJSON())(t)
 		configs[string(text)] = true
 	}
 	if len(configs) != 2 {

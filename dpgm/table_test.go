@@ -42,10 +42,7 @@ func table(t testing.TB, extra ...records.Column) records.Schema {
 func someRows(t testing.TB, s records.Schema, n int, seed uint64) *records.Frame {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
-	b, err := records.NewFrameBuilder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(records.NewFrameBuilder(s))(t)
 	for range n {
 		var row []any
 		for _, c := range s.Columns() {
@@ -97,10 +94,7 @@ func TestTables(t *testing.T) {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for name, c := range variants(s, r) {
 				t.Run(s.String()+"/"+r.String()+"/"+name, func(t *testing.T) {
-					g, err := reread(t, mustPlan(t, c)).Fit(t.Context(), someRows(t, s, 60, 1))
-					if err != nil {
-						t.Fatal(err)
-					}
+					g := must(reread(t, mustPlan(t, c)).Fit(t.Context(), someRows(t, s, 60, 1)))(t)
 					const n = 300
 					rows := drawn(t, g, n, synth.Seed(3))
 					checkColours(t, s, rows)
@@ -109,10 +103,7 @@ func TestTables(t *testing.T) {
 					if err := g.Save(&file); err != nil {
 						t.Fatal(err)
 					}
-					back, err := systems.Load(&file)
-					if err != nil {
-						t.Fatal(err)
-					}
+					back := must(systems.Load(&file))(t)
 					same(t, drawn(t, back, n, synth.Seed(3)), rows)
 				})
 			}
@@ -140,15 +131,8 @@ func checkColours(t *testing.T, s records.Schema, rows [][]float32) {
 // reread writes a plan and returns the plan read from the result.
 func reread(t *testing.T, p *dpgm.Plan) synth.Plan {
 	t.Helper()
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := systems.ReadPlan(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return back
+	text := must(json.Marshal(p))(t)
+	return must(systems.ReadPlan(text))(t)
 }
 
 func same(t *testing.T, got, want [][]float32) {
@@ -180,16 +164,10 @@ func TestRowsOfTablesAreValid(t *testing.T) {
 // old; the others have x near 2. Blue records have n = 4, the others n = 1.
 func linked(t testing.TB, n int) *records.Frame {
 	t.Helper()
-	s, err := records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
+	s := must(records.NewSchema(records.Categorical("colour", "red", "green", "blue"),
 		records.Numeric("x", -1, 3).WithMissing(), records.Label("class", "a", "b"),
-		records.Integer("n", 0, 4), records.Flag("old", "no", "yes"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := records.NewFrameBuilder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Integer("n", 0, 4), records.Flag("old", "no", "yes")))(t)
+	b := must(records.NewFrameBuilder(s))(t)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range n {
 		row := []any{"green", 1.5 + rng.Float64(), "a", 1, "no"}
@@ -324,11 +302,8 @@ func TestFilesOfTablesThatLieAreRefused(t *testing.T) {
 func TestPlansSayThatLabelsAreLost(t *testing.T) {
 	s := linked(t, 1).Schema()
 	for _, s := range []records.Schema{s, s.WithoutLabels()} {
-		p, err := dpgm.Config{Schema: s, Nominal: 5000,
-			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(dpgm.Config{Schema: s, Nominal: 5000,
+			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}.Plan())(t)
 		want := s.Classes() > 0
 		if got := strings.Contains(p.String(), "labels are not modelled"); got != want {
 			t.Errorf("%d classes: the plan says that labels are lost: %v, want %v\n%v", s.Classes(), got,

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
@@ -44,7 +45,7 @@ func (c Config) parts(noise float64) (counts, texts accountant.Event) {
 	if len(columns) > 0 {
 		e := accountant.SparseHistogram{Cells: len(columns),
 			Sigma: noise * sensitivity(c.Budget.Relation, len(columns))}
-		e.Threshold = 1 + e.Sigma*math.Sqrt2*math.Erfcinv(2*alone*c.Budget.Delta/float64(e.Cells))
+		e.Threshold = 1 + e.Sigma*math.Sqrt2*param.Erfcinv(2*alone*c.Budget.Delta/float64(e.Cells))
 		texts = e
 	}
 	return counts, texts

@@ -134,3 +134,17 @@ func TestOpenLevelsRefusals(t *testing.T) {
 		t.Errorf("δ = 0: %v", err)
 	}
 }
+
+// TestOpenLevelsAtTinyDeltas: a plan may have the smallest δ that a budget may have.
+func TestOpenLevelsAtTinyDeltas(t *testing.T) {
+	for _, delta := range []float64{1e-9, 1e-18, accountant.MinDelta} {
+		p, err := draft.Config{Candidates: towns(t, true, nil).Schema(),
+			Budget: accountant.Budget{Epsilon: 2, Delta: delta}}.Plan()
+		if err != nil {
+			t.Fatalf("δ = %g: %v", delta, err)
+		}
+		if !(p.Total.Upper <= 2 && p.OpenThreshold > 1 && p.OpenThreshold < 1e3) {
+			t.Errorf("δ = %g: ε = %v, threshold %v", delta, p.Total.Upper, p.OpenThreshold)
+		}
+	}
+}

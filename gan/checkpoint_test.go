@@ -45,17 +45,11 @@ func spending(t *testing.T, name string, l *ledger.Ledger, spent int) {
 // complete, the same call returns the generator again and takes no step.
 func TestInterruptedRunGoesOn(t *testing.T) {
 	s := records.BinaryImage(6, 4).WithLabels("a", "b", "c")
-	none, err := records.FromFlat(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must(records.FromFlat(s, nil))(t)
 	turn := 0
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
 		p := mustPlan(t, c)
-		whole, err := p.FitOn(forced(t.Context()), ledger.New(c.Budget), none)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must(p.FitOn(forced(t.Context()), ledger.New(c.Budget), none))(t)
 		want := encoded(t, whole)
 		for _, shared := range []bool{false, true} {
 			turn++
@@ -109,10 +103,7 @@ func TestKilledAtEveryMoment(t *testing.T) {
 		var moments []moment
 		drawn, keep := 0, synth.CheckpointEvery(path, 2)
 		look := func() {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(os.ReadFile(path))(t)
 			moments = append(moments, moment{drawn, text})
 		}
 		ctx := entropy.WithTap(t.Context(), spy{func() { drawn++; look() }})
@@ -169,10 +160,7 @@ func TestKilledWarmStartGoesOn(t *testing.T) {
 	c := small(s, 0)
 	c.Public, c.WarmSteps = public(t, s, 9, 99), 60
 	data, p := some(t, s, 30, 1), mustPlan(t, c)
-	whole, err := p.Fit(forced(t.Context()), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(p.Fit(forced(t.Context()), data))(t)
 	folder, err := os.MkdirTemp("/dev/shm", "gan") // checkpoints become rare where a disk is slow
 	if err != nil {
 		folder = t.TempDir()
@@ -211,10 +199,7 @@ func TestWarmStartIsNotRepeated(t *testing.T) {
 	c := small(s, 0)
 	c.Public, c.WarmSteps = public(t, s, 9, 99), 3
 	data, p := some(t, s, 30, 1), mustPlan(t, c)
-	whole, err := p.Fit(forced(t.Context()), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(p.Fit(forced(t.Context()), data))(t)
 	for _, stop := range []struct {
 		stage string
 		step  int
@@ -330,10 +315,7 @@ func TestCheckpointsOfOtherPlans(t *testing.T) {
 	table := func(change func(flat []float32, labels []int32)) records.Public {
 		flat, labels := append([]float32(nil), flat...), append([]int32(nil), labels...)
 		change(flat, labels)
-		d, err := records.FromFlat(s, flat, labels...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(records.FromFlat(s, flat, labels...))(t)
 		return records.DeclarePublic(d)
 	}
 	for name, change := range map[string]func(*gan.Config){

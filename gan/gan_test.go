@@ -34,11 +34,7 @@ func small(s records.Schema, r accountant.Relation) gan.Config {
 
 func mustPlan(t testing.TB, c gan.Config) *gan.Plan {
 	t.Helper()
-	p, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(c.Plan())(t)
 }
 
 // some returns n dense records around two prototypes.
@@ -59,11 +55,7 @@ func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 			labels = append(labels, int32(i%s.Classes()))
 		}
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
 // weightsAndBiases returns two groups of an MLP with two hidden layers, whose blocks are weights
@@ -141,19 +133,13 @@ func fit(t testing.TB, c gan.Config, data records.Data,
 	opts ...synth.Option) (*synth.Generator, *ledger.Ledger) {
 	t.Helper()
 	l := ledger.New(c.Budget)
-	g, err := mustPlan(t, c).FitOn(context.Background(), l, data, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(mustPlan(t, c).FitOn(context.Background(), l, data, opts...))(t)
 	return g, l
 }
 
 func draw(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) records.Data {
 	t.Helper()
-	data, err := g.Sample(context.Background(), n, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(g.Sample(context.Background(), n, opts...))(t)
 	if err := records.Check(data); err != nil {
 		t.Fatalf("synthetic records outside the schema: %v", err)
 	}
@@ -173,20 +159,14 @@ func TestLearnsClasses(t *testing.T) {
 		flat = append(flat, float32(x+0.2*rng.NormFloat64()), float32(-x+0.2*rng.NormFloat64()))
 		labels = append(labels, int32(i%2))
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, flat, labels...))(t)
 	c := gan.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1000, Delta: 1e-5},
 		Critic:    models.MLP{Hidden: []int{32}, Activation: models.LeakyReLU},
 		Generator: models.MLP{Hidden: []int{32}}, Latent: 4,
 		Train: sgd.Config{ClipNorm: 1, NoiseMultiplier: 0.5, SamplingProbability: 0.02,
 			Steps: 2000, Optimizer: sgd.AdamWith(2e-3, 0.5, 0.9, 1e-8), NominalBatch: 80},
 		CriticSteps: 4, Average: 0.99, Seed: 2}
-	g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data))(t)
 	for class, x := range []float64{-1.5, 1.5} {
 		mean, _ := draw(t, g, 500, synth.OfClass(class), synth.Seed(7)).(*records.Table).Flat()
 		a, b := 0.0, 0.0

@@ -24,10 +24,7 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 	if _, err := p.FitOn(ctx, wide, data, atStep(2, cancel)); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	alone, err := p.Fit(privacytest.Seeded(t, t.Context(), 3), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must(p.Fit(privacytest.Seeded(t, t.Context(), 3), data))(t)
 	for run := 1; run <= 2; run++ {
 		steps, previews := 0, 0
 		g, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), wide, data,

@@ -52,10 +52,7 @@ func TestPlanJSON(t *testing.T) {
 
 // TestHostilePlans checks that reading an invalid plan returns an error and a nil plan.
 func TestHostilePlans(t *testing.T) {
-	text, err := json.Marshal(mustPlan(t, small(records.Interval(5, 0, 1), 0)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(mustPlan(t, small(records.Interval(5, 0, 1), 0))))(t)
 	for old, bad := range map[string]string{
 		`"latent":3`:          `"latent":0`,
 		`"latent":3,`:         `"latent":"3",`,
@@ -221,10 +218,7 @@ func TestUnwritablePlansKeepNoCheckpoint(t *testing.T) {
 // items, for any output of the generator.
 func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	s := records.Sets(9, 1)
-	data, err := records.FromItems(s, [][]uint32{{1}, {2}, {8}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(s, [][]uint32{{1}, {2}, {8}}))(t)
 	g, _ := fit(t, small(s, 0), data)
 	if got := draw(t, g, 50).Len(); got != 50 { // draw checks every record
 		t.Errorf("got %d records, want 50", got)

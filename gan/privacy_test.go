@@ -69,14 +69,8 @@ func everythingVisible(t testing.TB, p *gan.Plan,
 // contents returns the header and the sections of a checkpoint.
 func contents(t testing.TB, path string) (map[string]any, []synth.Section) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := synth.DecodeFile(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(path))(t)
+	f := must(synth.DecodeFile(bytes.NewReader(text)))(t)
 	var head map[string]any
 	if err := json.Unmarshal(f.Header, &head); err != nil {
 		t.Fatal(err)
@@ -171,10 +165,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 				}
 				want := math.Inf(1)
 				for _, e := range events {
-					b, err := accountant.Epsilon(accountant.Repeated{Count: 6, Event: e}, 1e-5, r)
-					if err != nil {
-						t.Fatal(err)
-					}
+					b := must(accountant.Epsilon(accountant.Repeated{Count: 6, Event: e}, 1e-5, r))(t)
 					want = min(want, b.Upper)
 				}
 				if math.Abs(want-ledger.Epsilon().Upper) > 1e-6*want ||
@@ -195,15 +186,9 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 func TestHostileRecordsAreFitted(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1)
-	wild, err := records.FromRows(s,
-		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	none, err := records.FromFlat(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wild := must(records.FromRows(s,
+		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}, {0, 0, 0, 0}}))(t)
+	none := must(records.FromFlat(s, nil))(t)
 	for name, data := range map[string]records.Data{"hostile": wild, "empty": none} {
 		for variant, c := range variants(t, s, accountant.AddOrRemoveOne) {
 			g, _ := fit(t, c, data)

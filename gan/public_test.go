@@ -84,11 +84,8 @@ func TestWarmStartOnADevice(t *testing.T) {
 		c := small(s, 0)
 		c.Public, c.WarmSteps, c.Train.Optimizer, c.Train.NominalBatch = public(t, s, 9, 99), 9, rule, 8
 		fit := func(be device.Backend) *synth.File {
-			g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), some(t, s, 30, 1),
-				synth.On(be))
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), some(t, s, 30, 1),
+				synth.On(be)))(t)
 			return encoded(t, g)
 		}
 		if !reflect.DeepEqual(fit(device.CPU()), fit(devicetest.SeparateMemory(device.CPU()))) {
@@ -110,11 +107,7 @@ func TestGeneratorHoldsNoRecord(t *testing.T) {
 				flat[i] = 1.5 + rng.Float32()/2 // larger than weights, which could equal a number by chance
 				seen[flat[i]], seen[(flat[i]+1)/3] = true, true
 			}
-			d, err := records.FromFlat(s, flat, make([]int32, 40)...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return d
+			return must(records.FromFlat(s, flat, make([]int32, 40)...))(t)
 		}
 		data := table()
 		if c.Public.Data() != nil {
@@ -132,11 +125,8 @@ func TestGeneratorHoldsNoRecord(t *testing.T) {
 			}
 		}
 		// The noise has a fixed seed, so no run finds a number by chance.
-		g, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data,
-			synth.OnPreview(3, func(_ int, g *synth.Generator) { look(g) }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 3), data,
+			synth.OnPreview(3, func(_ int, g *synth.Generator) { look(g) })))(t)
 		look(g)
 		draw(t, g, 9, synth.Seed(1))
 		look(g)

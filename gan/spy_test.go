@@ -36,9 +36,5 @@ func (spy) Release(r *entropy.Release) error {
 
 func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
-	f, err := g.Model().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(g.Model().Encode())(t)
 }

@@ -140,10 +140,7 @@ func TestWeightsOfLaterParts(t *testing.T) {
 		}
 		rows, owners = append(rows, []float32{1, 0}), append(owners, owner)
 	}
-	persons, err := records.GroupBy(table(t, square, rows), owners, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	persons := must(records.GroupBy(table(t, square, rows), owners, 2))(t)
 	cfg, rec := cfgFor(1, 1), &recorder{seed: 1}
 	cfg.ClipNorm, cfg.Norm = 0, &kmeans.DPNorm{Max: 1, Bins: 2, NoiseMultiplier: 2}
 	l := ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5},

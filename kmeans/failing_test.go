@@ -20,10 +20,7 @@ func (ends) Range(int, int, *device.Batch) { panic("7") }
 // TestDataThatFailEndTheFit checks that Fit returns records.ErrData if reading the data panics.
 func TestDataThatFailEndTheFit(t *testing.T) {
 	s := records.Interval(2, 0, 1)
-	data, err := records.FromFlat(s, make([]float32, 40))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, make([]float32, 40)))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 5}
 	if _, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(s), data,

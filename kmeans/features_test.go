@@ -33,21 +33,15 @@ func (d wildRows) Range(lo, hi int, b *device.Batch) {
 // number of blocks. No row may exceed it, even with extreme values and user-defined records, and at
 // least one row must attain it.
 func TestNormBoundOfTables(t *testing.T) {
-	s, err := records.NewSchema(records.Numeric("x", -1, 3).WithMissing(), records.Integer("n", 0, 4),
+	s := must(records.NewSchema(records.Numeric("x", -1, 3).WithMissing(), records.Integer("n", 0, 4),
 		records.Numeric("pay", 0, 1e5).Logarithmic(), records.Label("y", "a", "b"),
 		records.Ordinal("size", "s", "m", "l").WithMissing(), records.Flag("old", "no", "yes"),
-		records.Categorical("colour", "red", "green", "blue").WithMissing())
-	if err != nil {
-		t.Fatal(err)
-	}
-	frame, err := records.FromValues(s,
+		records.Categorical("colour", "red", "green", "blue").WithMissing()))(t)
+	frame := must(records.FromValues(s,
 		[]any{3, 4, 1e5, "a", "l", "yes", "red"},
 		[]any{nil, 4, 1e30, "b", nil, "yes", nil},
 		[]any{math.NaN(), math.Inf(1), math.Inf(1), "none", "none", "none", "none"},
-		[]any{math.Inf(-1), math.NaN(), -5, "a", "s", "no", "blue"})
-	if err != nil {
-		t.Fatal(err)
-	}
+		[]any{math.Inf(-1), math.NaN(), -5, "a", "s", "no", "blue"}))(t)
 	rng := rand.New(rand.NewPCG(4, 4))
 	wild := wildRows{schema: s, flat: make([]float32, 500*s.Dim())}
 	odd := []float32{0, 1, 1, 1, 0.7, 2, -3, 1e30, float32(math.NaN()), float32(math.Inf(1))}

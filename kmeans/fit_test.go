@@ -24,11 +24,8 @@ var corners = [][]float64{{6, 6}, {-6, 6}, {6, -6}, {-6, -6}}
 func fit(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
-	m, err := kmeans.Fit(context.Background(), cfg, f, data,
-		ledgerOf(accountant.AddOrRemoveOne), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(kmeans.Fit(context.Background(), cfg, f, data,
+		ledgerOf(accountant.AddOrRemoveOne), opts...))(t)
 	return m
 }
 
@@ -38,11 +35,7 @@ func fitSeeded(t testing.TB, cfg kmeans.Config, f kmeans.Features, data records.
 	opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
 	ctx := privacytest.Seeded(t, context.Background(), 1)
-	m, err := kmeans.Fit(ctx, cfg, f, data, ledgerOf(accountant.AddOrRemoveOne), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(kmeans.Fit(ctx, cfg, f, data, ledgerOf(accountant.AddOrRemoveOne), opts...))(t)
 }
 
 // found returns the number of true centres within the given distance of a centre of the model.
@@ -99,10 +92,7 @@ func TestKernelSeparatesRings(t *testing.T) {
 			[]float32{float32(radius * math.Cos(angle)), float32(radius * math.Sin(angle))})
 	}
 	data := table(t, square, rows)
-	m, err := rff.RBF{Dim: 60, Bandwidth: 4}.New(2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(rff.RBF{Dim: 60, Bandwidth: 4}.New(2, 1))(t)
 	cfg := kmeans.Config{K: 2, Iterations: 10, NoiseMultiplier: 2}
 	right := func(f kmeans.Features) float64 {
 		model := fitSeeded(t, cfg, f, data)
@@ -130,10 +120,7 @@ func TestKernelSeparatesRings(t *testing.T) {
 // number of workers.
 func TestSameBitsHoweverItRuns(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 3000, 1, corners...))
-	f, err := rff.RBF{Dim: 20, Bandwidth: 4}.New(2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(rff.RBF{Dim: 20, Bandwidth: 4}.New(2, 1))(t)
 	cfg := kmeans.Config{K: 4, Iterations: 3, NoiseMultiplier: 5,
 		Norm: &kmeans.DPNorm{Max: 2, Bins: 10, NoiseMultiplier: 5}}
 	var want []float32
@@ -264,14 +251,8 @@ func TestSetsAreClusteredSparse(t *testing.T) {
 		base := uint32(i % 2 * 20)
 		rows = append(rows, []uint32{base, base + 1, base + 2 + uint32(i%15)})
 	}
-	data, err := records.FromItems(s, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := rff.RBF{Dim: 40, Bandwidth: 1.5}.New(40, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(s, rows))(t)
+	m := must(rff.RBF{Dim: 40, Bandwidth: 1.5}.New(40, 1))(t)
 	for name, f := range map[string]kmeans.Features{"kernel": m, "raw": kmeans.Raw(s)} {
 		cfg := kmeans.Config{K: 2, Iterations: 8, NoiseMultiplier: 1, Small: kmeans.SplitLargest}
 		model := fit(t, cfg, f, data)
@@ -371,10 +352,7 @@ func TestCalibrate(t *testing.T) {
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		b := accountant.Budget{Epsilon: 0.5, Delta: 1e-5, Relation: r}
 		cfg := kmeans.Config{K: 10, Iterations: 20, Norm: &kmeans.DPNorm{Max: 10, Bins: 20}}
-		got, err := cfg.Calibrate(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must(cfg.Calibrate(b))(t)
 		bound, err := accountant.Epsilon(got.Event(r), b.Delta, r)
 		if err != nil || bound.Upper > b.Epsilon || bound.Upper < 0.98*b.Epsilon {
 			t.Errorf("%v: the calibrated fit has ε = %v (error %v), want 98 to 100 %% of 0.5", r, bound, err)

@@ -22,16 +22,10 @@ func TestMoreCentresThanClusters(t *testing.T) {
 		rows[i][1] /= 3
 	}
 	data := table(t, square, rows)
-	m, err := kmeans.Fit(t.Context(), kmeans.Config{K: 2, Centers: 6, Iterations: 8,
+	m := must(kmeans.Fit(t.Context(), kmeans.Config{K: 2, Centers: 6, Iterations: 8,
 		NoiseMultiplier: 1, ClipNorm: 8, Small: kmeans.SplitLargest}, kmeans.Raw(square), data,
-		ledgerOf(accountant.AddOrRemoveOne))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+		ledgerOf(accountant.AddOrRemoveOne)))(t)
+	text := must(json.Marshal(m))(t)
 	var back kmeans.Model
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)

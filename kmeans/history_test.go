@@ -43,10 +43,7 @@ func mergedAfter(merge, iterations int) kmeans.Config {
 func reserved(t *testing.T, ctx context.Context, l *ledger.Ledger, cfg kmeans.Config) (norm,
 	iterations *mechanism.Allowance) {
 	t.Helper()
-	all, err := mechanism.ReserveAll(ctx, l, ledger.Transaction{Lines: cfg.Lines()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(mechanism.ReserveAll(ctx, l, ledger.Transaction{Lines: cfg.Lines()}))(t)
 	if cfg.Norm == nil {
 		return nil, all[0]
 	}
@@ -63,11 +60,8 @@ func TestFitsGoOn(t *testing.T) {
 		fresh := func() context.Context {
 			return entropy.WithTap(context.Background(), &recorder{seed: 6})
 		}
-		whole, err := kmeans.Fit(fresh(), cfg, kmeans.Raw(square), data,
-			ledgerOf(accountant.AddOrRemoveOne))
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must(kmeans.Fit(fresh(), cfg, kmeans.Raw(square), data,
+			ledgerOf(accountant.AddOrRemoveOne)))(t)
 		for stop := range 5 {
 			if stop == 0 && cfg.Norm == nil {
 				continue
@@ -88,12 +82,9 @@ func TestFitsGoOn(t *testing.T) {
 					len(h.Iterations))
 			}
 			var seen []int
-			m, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), data, l,
+			m := must(kmeans.Fit(context.Background(), cfg, kmeans.Raw(square), data, l,
 				append(opts, kmeans.WithProgress(
-					func(i, _ int, _ float64) { seen = append(seen, i) }))...)
-			if err != nil {
-				t.Fatal(err)
-			}
+					func(i, _ int, _ float64) { seen = append(seen, i) }))...))(t)
 			if !reflect.DeepEqual(m, whole) {
 				t.Errorf("%s, stopped at %d: the resumed fit gives another model", name, stop)
 			}
@@ -131,12 +122,9 @@ func TestLostReleasesAreLeftOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l,
+		m := must(kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l,
 			kmeans.WithAllowances(norm, iterations),
-			kmeans.WithHistory(h), kmeans.WithSeed(2))
-		if err != nil {
-			t.Fatal(err)
-		}
+			kmeans.WithHistory(h), kmeans.WithSeed(2)))(t)
 		if m.ClipNorm != cfg.Norm.Max || len(h.Iterations) != 4-lost || h.ClipNorm != m.ClipNorm {
 			t.Errorf("%d lost: got clip norm %v and %d iterations", lost, m.ClipNorm, len(h.Iterations))
 		}

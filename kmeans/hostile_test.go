@@ -17,10 +17,7 @@ import (
 // is spent.
 func TestCentresThatNoMemoryHolds(t *testing.T) {
 	s := records.Binary(1000)
-	data, err := records.FromFlat(s, make([]float32, 2000))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, make([]float32, 2000)))(t)
 	l := ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	var wrong *param.Error
 	cfg := kmeans.Config{K: 1 << 20, Iterations: 1, NoiseMultiplier: 1}
@@ -53,10 +50,7 @@ func (d beyond) Range(lo, hi int, b *device.Batch) {
 func TestUserDefinedPublicRecords(t *testing.T) {
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 1,
 		Init: kmeans.Public(records.DeclarePublic(beyond{}))}
-	private, err := records.FromItems(records.Sets(4, 2), [][]uint32{{0}, {1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	private := must(records.FromItems(records.Sets(4, 2), [][]uint32{{0}, {1}}))(t)
 	l := ledger.New(accountant.Budget{Epsilon: 50, Delta: 1e-5})
 	if _, err := kmeans.Fit(context.Background(), cfg, kmeans.Raw(private.Schema()), private,
 		l); err != nil {

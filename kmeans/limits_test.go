@@ -199,10 +199,7 @@ func TestNothingIsReleasedOfSomeRecords(t *testing.T) {
 		"sums": {Features: "raw", Schema: square, Config: plain, ClipNorm: 3,
 			Centers: [][]float64{{0, 1}, {1, 0}}}} {
 		for _, d := range []records.Data{data, data.Slice(0, 0)} {
-			sums, err := p.NewPartial(device.CPU(), kmeans.Raw(square))
-			if err != nil {
-				t.Fatal(err)
-			}
+			sums := must(p.NewPartial(device.CPU(), kmeans.Raw(square)))(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			if err := sums.Add(ctx, d); !errors.Is(err, context.Canceled) {
@@ -221,10 +218,7 @@ func TestRefusedReleasesEndTheFit(t *testing.T) {
 		NoiseMultiplier: 2}}
 	for at := range 2 {
 		l := ledgerOf(accountant.AddOrRemoveOne)
-		all, err := mechanism.ReserveAll(t.Context(), l, ledger.Transaction{Lines: cfg.Lines()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(mechanism.ReserveAll(t.Context(), l, ledger.Transaction{Lines: cfg.Lines()}))(t)
 		all[at].RefuseWhen(func() error { return refused })
 		m, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), data, l,
 			kmeans.WithAllowances(all[0], all[1]))

@@ -26,10 +26,7 @@ func TestPassesOverShards(t *testing.T) {
 	const rows = 2000
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), rows/4, 0.7, corners...))
 	key := mechanism.NewKey()
-	waves, err := rff.RBF{Dim: 60, Bandwidth: 3}.New(square.Dim(), 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	waves := must(rff.RBF{Dim: 60, Bandwidth: 3}.New(square.Dim(), 4))(t)
 	for name, f := range map[string]kmeans.Features{"raw": kmeans.Raw(square), "rbf": waves,
 		"norm": kmeans.Raw(square)} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
@@ -81,14 +78,8 @@ func TestPassesOverShards(t *testing.T) {
 			one, two := ledgerOf(r), ledgerOf(r)
 			seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
 			opts := []kmeans.Option{kmeans.WithSeed(9)}
-			want, err := kmeans.Fit(seeded(), cfg, f, data, one, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := kmeans.FitPasses(seeded(), cfg, f, "test", square, two, read, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must(kmeans.Fit(seeded(), cfg, f, data, one, opts...))(t)
+			got := must(kmeans.FitPasses(seeded(), cfg, f, "test", square, two, read, opts...))(t)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %v: FitPasses and Fit give different models", name, r)
 			}
@@ -111,10 +102,7 @@ func TestPassesOfPersons(t *testing.T) {
 	for i := range owners {
 		owners[i] = fmt.Sprint(i / 3)
 	}
-	data, err := records.GroupBy(table(t, square, rows), owners, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.GroupBy(table(t, square, rows), owners, 2))(t)
 	cfg := kmeans.Config{K: 4, Iterations: 2, NoiseMultiplier: 2,
 		Norm: &kmeans.DPNorm{Max: 40, Bins: 30, NoiseMultiplier: 50}}
 	f := kmeans.Raw(square.ByPerson(2))
@@ -136,10 +124,7 @@ func TestPassesOfPersons(t *testing.T) {
 				})
 			}
 		}
-		m, err := fit()
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(fit())(t)
 		models, ledgers = append(models, m), append(ledgers, l)
 	}
 	if !reflect.DeepEqual(models[0], models[1]) ||

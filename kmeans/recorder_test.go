@@ -71,11 +71,8 @@ func ledgerOf(r accountant.Relation) *ledger.Ledger {
 func tapped(t testing.TB, rec *recorder, cfg kmeans.Config, f kmeans.Features, data records.Data,
 	r accountant.Relation, opts ...kmeans.Option) *kmeans.Model {
 	t.Helper()
-	m, err := kmeans.Fit(entropy.WithTap(context.Background(), rec), cfg, f, data,
-		ledgerOf(r), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(kmeans.Fit(entropy.WithTap(context.Background(), rec), cfg, f, data,
+		ledgerOf(r), opts...))(t)
 	return m
 }
 
@@ -85,11 +82,7 @@ func table(t testing.TB, s records.Schema, rows [][]float32) *records.Table {
 	for _, r := range rows {
 		flat = append(flat, r...)
 	}
-	d, err := records.FromFlat(s, flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(s, flat))(t)
 }
 
 // blobs draws n points around each of the given centres.

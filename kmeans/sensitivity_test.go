@@ -244,10 +244,7 @@ func TestEventIsWhatIsSpent(t *testing.T) {
 // clip norm is given. Their norm bound is then the clip norm.
 func TestPairedFeaturesAreNeverClipped(t *testing.T) {
 	s := records.Binary(30)
-	m, err := rff.RBF{Dim: 16, Bandwidth: 3}.New(30, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(rff.RBF{Dim: 16, Bandwidth: 3}.New(30, 1))(t)
 	row := make([]float32, 30)
 	row[4], row[5] = 1, 1
 	rec := &recorder{seed: 1}
@@ -277,10 +274,7 @@ func (p promising) Promises() device.Promises { return p.promises }
 func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 	s := records.Interval(2, -1, 1)
 	f := kmeans.Raw(s)
-	data, err := records.FromFlat(s, make([]float32, 20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, make([]float32, 20)))(t)
 	cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: 3,
 		Norm: &kmeans.DPNorm{Max: 1, Bins: 4, NoiseMultiplier: 3}}
 	check := func(what string, want int, fit func(l *ledger.Ledger) error) {

@@ -19,10 +19,7 @@ func TestAffordsAnswersAsReserveWould(t *testing.T) {
 		if err := parent.Spend("before", accountant.Gaussian{NoiseMultiplier: 8}); err != nil {
 			t.Fatal(err)
 		}
-		parts, err := parent.Disjoint(ledger.Parts{Purpose: "halves", N: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		parts := must(parent.Disjoint(ledger.Parts{Purpose: "halves", N: 2}))(t)
 		return parts[0]
 	}
 	for name, open := range map[string]func() *ledger.Ledger{

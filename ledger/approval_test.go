@@ -19,12 +19,9 @@ func TestTheStrictestLimitDecides(t *testing.T) {
 	one := ledger.Limit{Epsilon: 1e-3, PerRelease: true, Approvals: 1}
 	for _, limits := range [][]ledger.Limit{{three, one}, {one, three}, {one, three, one}} {
 		var people []string
-		l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{
+		l := must(ledger.Memory().Create(t.Context(), "people", ledger.Terms{
 			Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6}, Limits: limits},
-			ledger.WithApproval(func(ledger.Request) ([]string, error) { return people, nil }))
-		if err != nil {
-			t.Fatal(err)
-		}
+			ledger.WithApproval(func(ledger.Request) ([]string, error) { return people, nil })))(t)
 		for _, name := range []string{"ann", "bob", "cy"} {
 			people = append(people, name)
 			if err := l.Spend("use", event); (err == nil) != (len(people) == 3) {
@@ -144,10 +141,7 @@ func TestWhatLimitsCount(t *testing.T) {
 	event := accountant.Gaussian{NoiseMultiplier: 100}
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-6}
 	cost := func(n int) float64 {
-		e, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: n}, b.Delta, b.Relation)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(accountant.Epsilon(accountant.Repeated{Event: event, Count: n}, b.Delta, b.Relation))(t)
 		return e.Upper
 	}
 	three := (cost(3) + cost(4)) / 2 // three uses fit, and no fourth
@@ -175,11 +169,8 @@ func TestWhatLimitsCount(t *testing.T) {
 			"ReserveAll": all} {
 			c.limit.Epsilon = three
 			now := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-			l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{Budget: b,
-				Limits: []ledger.Limit{c.limit}}, ledger.WithClock(func() time.Time { return now }))
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must(ledger.Memory().Create(t.Context(), "people", ledger.Terms{Budget: b,
+				Limits: []ledger.Limit{c.limit}}, ledger.WithClock(func() time.Time { return now })))(t)
 			for i, purpose := range []string{"a", "b", "a", "a", "a", "b"} {
 				if i == 4 {
 					now = now.Add(2 * time.Hour)

@@ -53,11 +53,7 @@ func (p *people) path(name string) string { return filepath.Join(p.folder, "peop
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must(os.ReadFile(path))(t)
 }
 
 // overwrite replaces the content of a file. It does not create a new file.
@@ -142,10 +138,7 @@ func TestRestoredAndGoneOn(t *testing.T) {
 		}
 		other := ledger.DirWithMarks(filepath.Join(copied, "folder"),
 			filepath.Join(copied, "marks"))
-		l, err := other.Open(t.Context(), "people")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(other.Open(t.Context(), "people"))(t)
 		for range 1 + i/2 {
 			if err := l.Spend("other", restoredEvent); err != nil {
 				t.Fatal(err)

@@ -105,14 +105,8 @@ func TestGrowing(t *testing.T) {
 // copyJournal copies a journal line by line.
 func copyJournal(t *testing.T, from, to ledger.Backend) (size int) {
 	t.Helper()
-	a, err := from.Journal(t.Context(), "people", ledger.Read)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := to.Journal(t.Context(), "people", ledger.Create)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(from.Journal(t.Context(), "people", ledger.Read))(t)
+	b := must(to.Journal(t.Context(), "people", ledger.Create))(t)
 	defer b.Close()
 	var all []ledger.JournalLine
 	for line, err := range a.Read(t.Context(), ledger.Position{}) {
@@ -175,10 +169,7 @@ func TestFullDisk(t *testing.T) {
 
 func mustOpen(t *testing.T, s *ledger.Store) *ledger.Ledger {
 	t.Helper()
-	l, err := s.Open(t.Context(), "people")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.Open(t.Context(), "people"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }

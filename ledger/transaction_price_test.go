@@ -11,11 +11,8 @@ import (
 // payFor returns a ledger whose budget is the cost of twelve uses of gaussianEvent(12).
 func payFor(t *testing.T) *ledger.Ledger {
 	t.Helper()
-	cost, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
-		accountant.AddOrRemoveOne)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cost := must(accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
+		accountant.AddOrRemoveOne))(t)
 	return ledger.New(accountant.Budget{Epsilon: cost.Upper * (1 + 1e-9), Delta: 1e-5})
 }
 
@@ -50,11 +47,8 @@ func TestTransactionsPriceEveryUseAndPart(t *testing.T) {
 // ledger counts these uses as taken.
 func TestNewTransactionsCountWhatIsGone(t *testing.T) {
 	l := payFor(t)
-	got, err := l.ReserveAll(ledger.Transaction{ID: "a", Lines: []ledger.Line{
-		{Purpose: "steps", Event: gaussianEvent(12), Count: 12, Taken: 5}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(l.ReserveAll(ledger.Transaction{ID: "a", Lines: []ledger.Line{
+		{Purpose: "steps", Event: gaussianEvent(12), Count: 12, Taken: 5}}}))(t)
 	if n := got[0].Remaining(); n != 7 {
 		t.Errorf("%d uses are left, want 7 of 12", n)
 	}
@@ -71,11 +65,8 @@ func TestResumeCountsOwnedUsesOnce(t *testing.T) {
 	if _, err := l.Reserve("steps", e, 3); err != nil {
 		t.Fatal(err)
 	}
-	own, err := l.ReserveAll(ledger.Transaction{ID: "a",
-		Lines: []ledger.Line{{Purpose: "steps", Event: e, Count: 5, Taken: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must(l.ReserveAll(ledger.Transaction{ID: "a",
+		Lines: []ledger.Line{{Purpose: "steps", Event: e, Count: 5, Taken: 2}}}))(t)
 	for taken := 2; taken < 6; taken++ {
 		r, err := l.Resume("steps", e)
 		if err != nil {

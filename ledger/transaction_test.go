@@ -103,11 +103,8 @@ func TestTransactionIsAllOrNothing(t *testing.T) {
 // TestConcurrentTransactionsNeverStrandEachOther: of twelve transactions on a ledger that can pay
 // for six, exactly six are reserved, each of them whole.
 func TestConcurrentTransactionsNeverStrandEachOther(t *testing.T) {
-	one, err := accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
-		accountant.AddOrRemoveOne)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must(accountant.Epsilon(accountant.Repeated{Event: gaussianEvent(12), Count: 12}, 1e-5,
+		accountant.AddOrRemoveOne))(t)
 	l := ledger.New(accountant.Budget{Epsilon: one.Upper * (1 + 1e-9), Delta: 1e-5})
 	var paid, refused atomic.Int64
 	var group sync.WaitGroup
@@ -145,30 +142,18 @@ func spend(t *testing.T, r *ledger.Reservation, n int) {
 // the uses that the caller states as taken. The ledger is in memory, or was saved and read back.
 func TestTransactionIsSetAsideOnce(t *testing.T) {
 	l := ledger.New(txBudget)
-	first, err := l.ReserveAll(run("a", 10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(l.ReserveAll(run("a", 10)))(t)
 	spend(t, first[1], 7)
 	spend(t, first[5], 2)
 	cost := l.Epsilon()
-	text, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := ledger.Unmarshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(l))(t)
+	read := must(ledger.Unmarshal(text))(t)
 	for _, l := range []*ledger.Ledger{l, read} {
 		again := run("a", 10)
 		again.Lines[0].Taken = 1
 		again.Lines[1].Taken = 9
 		again.Lines[5].Taken = 1
-		left, err := l.ReserveAll(again)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must(l.ReserveAll(again))(t)
 		var got []int
 		for _, r := range left {
 			got = append(got, r.Remaining())
@@ -258,15 +243,9 @@ func TestResumeLeavesTransactionsAlone(t *testing.T) {
 // TestHostileTransactionsInFiles: a file cannot give a run more uses than its entries hold.
 func TestHostileTransactionsInFiles(t *testing.T) {
 	l := ledger.New(txBudget)
-	first, err := l.ReserveAll(run("a", 10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(l.ReserveAll(run("a", 10)))(t)
 	spend(t, first[1], 7)
-	text, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(l))(t)
 	for name, change := range map[string]func(line map[string]any, tx map[string]any){
 		"more":      func(line, _ map[string]any) { line["reserved"] = 71 },
 		"less gone": func(line, _ map[string]any) { line["spent"] = -1 },
@@ -282,10 +261,7 @@ func TestHostileTransactionsInFiles(t *testing.T) {
 		}
 		tx := doc["transactions"].([]any)[0].(map[string]any)
 		change(tx["lines"].([]any)[1].(map[string]any), tx)
-		bad, err := json.Marshal(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bad := must(json.Marshal(doc))(t)
 		if _, err := ledger.Unmarshal(bad); err == nil {
 			t.Errorf("%s: accepted", name)
 		}

@@ -17,10 +17,7 @@ import (
 func TestPricesFollowATrimmedJournal(t *testing.T) {
 	small, large := accountant.Pure{Epsilon: 0.01}, accountant.Pure{Epsilon: 0.835}
 	s := ledger.Dir(t.TempDir())
-	l, err := s.Create(t.Context(), "people", ledger.Terms{Budget: accountant.Budget{Epsilon: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.Create(t.Context(), "people", ledger.Terms{Budget: accountant.Budget{Epsilon: 1}}))(t)
 	defer l.Close()
 	other := opened(t, s)
 	defer other.Close()
@@ -50,17 +47,11 @@ func TestPricesFollowATrimmedJournal(t *testing.T) {
 func TestReadersFollowAReplacedJournal(t *testing.T) {
 	folder := t.TempDir()
 	s := ledger.Dir(folder)
-	l, err := s.Create(t.Context(), "people", ledger.Terms{Budget: accountant.Budget{Epsilon: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.Create(t.Context(), "people", ledger.Terms{Budget: accountant.Budget{Epsilon: 1}}))(t)
 	defer l.Close()
 	other := opened(t, s)
 	defer other.Close()
-	reader, err := s.Audit(t.Context(), "people")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must(s.Audit(t.Context(), "people"))(t)
 	defer reader.Close()
 	replace := map[string]func() error{"trimmed": other.Compact, "moved back": func() error {
 		list, err := filepath.Glob(filepath.Join(folder, "*", "*journal*"))

@@ -29,10 +29,7 @@ func TestUnit(t *testing.T) {
 	if err := users.Spend("x", accountant.Gaussian{NoiseMultiplier: 20}); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(users)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(users))(t)
 	back, err := ledger.Unmarshal(text)
 	if err != nil || back.Unit() != "user" {
 		t.Errorf("read back: %v, unit %q, want user", err, back.Unit())

@@ -15,17 +15,11 @@ import (
 // reads all lines and in one that begins with a snapshot.
 func TestWindowsCountTransactions(t *testing.T) {
 	event := accountant.Gaussian{NoiseMultiplier: 100}
-	two, err := accountant.Epsilon(accountant.Repeated{Event: event, Count: 2}, 1e-6, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	two := must(accountant.Epsilon(accountant.Repeated{Event: event, Count: 2}, 1e-6, 0))(t)
 	s := ledger.Memory()
-	first, err := s.Create(t.Context(), "people", ledger.Terms{
+	first := must(s.Create(t.Context(), "people", ledger.Terms{
 		Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
-		Limits: []ledger.Limit{{Epsilon: 1.01 * two.Upper, Window: time.Hour}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Limits: []ledger.Limit{{Epsilon: 1.01 * two.Upper, Window: time.Hour}}}))(t)
 	other := opened(t, s)
 	if _, err := first.ReserveAll(twoUses(event)); err != nil {
 		t.Fatal(err)
@@ -55,28 +49,18 @@ func twoUses(event accountant.Event) ledger.Transaction {
 
 func opened(t *testing.T, s *ledger.Store) *ledger.Ledger {
 	t.Helper()
-	l, err := s.Open(t.Context(), "people")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must(s.Open(t.Context(), "people"))(t)
 }
 
 // TestWindowsOfOtherPurposes: a limit for another purpose takes no part in a request, and every
 // other limit counts the uses in its own window.
 func TestWindowsOfOtherPurposes(t *testing.T) {
 	event := accountant.Gaussian{NoiseMultiplier: 100}
-	one, err := accountant.Epsilon(event, 1e-6, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{
+	one := must(accountant.Epsilon(event, 1e-6, 0))(t)
+	l := must(ledger.Memory().Create(t.Context(), "people", ledger.Terms{
 		Budget: accountant.Budget{Epsilon: 3, Delta: 1e-6},
 		Limits: []ledger.Limit{{Purpose: "other", Epsilon: 1, Window: time.Hour},
-			{Epsilon: 1.01 * one.Upper, Window: time.Hour}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			{Epsilon: 1.01 * one.Upper, Window: time.Hour}}}))(t)
 	if err := l.Spend("one", event); err != nil {
 		t.Fatal(err)
 	}

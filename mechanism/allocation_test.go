@@ -23,10 +23,7 @@ func stepsOf(t *testing.T, a *Allowance, n, steps int) []int {
 		out[i] = -1
 	}
 	for s := range steps {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
 		rows, keys := g.PoissonSample(n, nil, nil)
 		if len(keys) != len(rows) || !slices.IsSorted(rows) {
 			t.Fatalf("step %d: %d rows, in order %t, with %d keys", s, len(rows), slices.IsSorted(rows),
@@ -50,10 +47,7 @@ func stepsOf(t *testing.T, a *Allowance, n, steps int) []int {
 // 6.2 standard deviations. An allocation that depends on neither row nor epoch is hundreds away.
 func TestAllocation(t *testing.T) {
 	const n, steps = 90000, 7
-	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(steps), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs", allocated(steps), 2))(t)
 	var epochs [2][]int
 	for i := range epochs {
 		epochs[i] = stepsOf(t, a, n, steps)
@@ -87,11 +81,8 @@ func TestShuffles(t *testing.T) {
 	const n, steps = 90001, 7
 	b := testBudget()
 	b.Relation = accountant.ReplaceOne
-	a, err := Begin(t.Context(), ledger.New(b)).Reserve("epochs",
-		accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1, Shuffled: true}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Begin(t.Context(), ledger.New(b)).Reserve("epochs",
+		accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1, Shuffled: true}, 2))(t)
 	epochs := [2][]int{stepsOf(t, a, n, steps), stepsOf(t, a, n, steps)}
 	counts, early := make([]int, steps), make([]int, steps)
 	same, neighbours := 0, 0
@@ -120,17 +111,11 @@ func TestShuffles(t *testing.T) {
 // frequent. Each of the 36 comparisons fails by chance with probability 6e-10.
 func TestAllocationToSeveralSteps(t *testing.T) {
 	const n, steps, times = 70000, 7, 3
-	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs",
-		accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1, Times: times}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Begin(t.Context(), ledger.New(testBudget())).Reserve("epochs",
+		accountant.RandomAllocation{Steps: steps, NoiseMultiplier: 1, Times: times}, 1))(t)
 	sets := make([]int, n)
 	for s := range steps {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
 		rows, _ := g.PoissonSample(n, nil, nil)
 		for _, row := range rows {
 			sets[row] |= 1 << s
@@ -156,10 +141,7 @@ func TestAllocationToSeveralSteps(t *testing.T) {
 
 // TestAllocationDependsOnRowOnly: whether other rows exist does not move a row.
 func TestAllocationDependsOnRowOnly(t *testing.T) {
-	source, err := entropy.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(entropy.New())(t)
 	few, many := deal{6, 1, false}.allocate(50, source.Indexed(entropy.Slot, 3)),
 		deal{6, 1, false}.allocate(60, source.Indexed(entropy.Slot, 3))
 	for s := range 6 {

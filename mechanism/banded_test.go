@@ -22,16 +22,9 @@ func banded(q float64, band ...float64) accountant.BandedSum {
 func bandedAllowance(t *testing.T, seed uint64, e accountant.Event, rounds int) *Allowance {
 	t.Helper()
 	run := Begin(context.Background(), ledger.New(testBudget()))
-	source, err := entropy.Seeded(seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(entropy.Seeded(seed))(t)
 	run.source = source
-	a, err := run.Reserve("banded", e, rounds)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(run.Reserve("banded", e, rounds))(t)
 }
 
 // releases takes one step for each sum and returns the outputs. Steps with a nil sum release
@@ -40,10 +33,7 @@ func releases(t *testing.T, a *Allowance, workers int, sums ...[]float32) [][]fl
 	t.Helper()
 	var out [][]float64
 	for _, sum := range sums {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
 		g.PoissonSample(1, nil, nil)
 		x := make([]float64, len(sum))
 		if sum != nil {
@@ -146,10 +136,7 @@ func TestGroupsTakeTurns(t *testing.T) {
 		a := bandedAllowance(t, seed, banded(q, testBand...), rounds)
 		group, sampled, sizes := make([]int, n), 0, make([]int, bands)
 		for step := range bands * rounds {
-			g, err := a.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(a.Next())(t)
 			rows, keys := g.PoissonSample(n, nil, nil)
 			if sampled += len(rows); len(keys) != len(rows) {
 				t.Fatalf("%d keys for %d rows", len(keys), len(rows))
@@ -313,10 +300,7 @@ func TestBandsForgetAReleaseThatPanics(t *testing.T) {
 	x := make([][]float64, steps)
 	for s := range x {
 		x[s] = make([]float64, dim)
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
 		g.PoissonSample(1, nil, nil)
 		func() {
 			defer func() {

@@ -15,11 +15,7 @@ import (
 func granted(t *testing.T, e accountant.Event) *mechanism.Grant {
 	t.Helper()
 	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
-	g, err := mechanism.Begin(context.Background(), l).Spend("test", e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(mechanism.Begin(context.Background(), l).Spend("test", e))(t)
 }
 
 func part(std float64) mechanism.Part {
@@ -139,21 +135,12 @@ func TestPartsHaveTheirOwnNoise(t *testing.T) {
 func TestArgmaxIsNoisy(t *testing.T) {
 	const n, std = 14000, 100
 	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5})
-	a, err := mechanism.Begin(context.Background(), l).Reserve("argmax",
-		accountant.Gaussian{NoiseMultiplier: std}, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(mechanism.Begin(context.Background(), l).Reserve("argmax",
+		accountant.Gaussian{NoiseMultiplier: std}, n))(t)
 	won := 0
 	for range n {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		i, err := g.NoisyArgmax([]int64{0, 1}, std, 1.0/std)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
+		i := must(g.NoisyArgmax([]int64{0, 1}, std, 1.0/std))(t)
 		won += i
 	}
 	rate := func(std float64) float64 { return math.Erfc(-1/(2*std)) / 2 }
@@ -198,18 +185,12 @@ func TestClippedRowsHoldInFloat32(t *testing.T) {
 // TestOppositeRowsAreCovered: under replace-one, an event SampledSum covers a histogram if twice
 // the norm of its rows fits, although its sensitivity is √2 of that norm.
 func TestOppositeRowsAreCovered(t *testing.T) {
-	bins, err := mechanism.NewNormHistogram(0, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bins := must(mechanism.NewNormHistogram(0, 1, 2))(t)
 	for multiplier, fits := range map[float64]bool{1.001: true, 0.999: false} {
 		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 			Relation: accountant.ReplaceOne})
 		event := accountant.SampledSum{Probability: 0.5, NoiseMultiplier: math.Sqrt2}
-		a, err := mechanism.Begin(t.Context(), l).Reserve("norms", event, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(mechanism.Begin(t.Context(), l).Reserve("norms", event, 1))(t)
 		g, err := a.Next()
 		if err != nil {
 			t.Fatal(err)

@@ -101,16 +101,9 @@ func deviceGrants(t *testing.T, e accountant.Event) (func() *Grant, *doubling) {
 	t.Helper()
 	tap := new(doubling)
 	run := Begin(entropy.WithTap(context.Background(), tap), ledger.New(testBudget()))
-	a, err := run.Reserve("device", e, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(run.Reserve("device", e, 3))(t)
 	return func() *Grant {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
+		return must(a.Next())(t)
 	}, tap
 }
 

@@ -39,10 +39,7 @@ func gradientDigest(t *testing.T, k *sampler.Kernels) string {
 	digest := sha256.New()
 	for i, z := range []float64{1e-3, 1, 1.5, 300, 1 << 17, 1e6} {
 		g := grantOf(t, gaussian(1e-4))
-		source, err := entropy.Seeded(uint64(i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(entropy.Seeded(uint64(i)))(t)
 		g.a.run.source, g.a.chunks = source, newParallel(k)
 		sum := make([]float32, 20*chunk+777)
 		rng := rand.New(fixedBits(26))

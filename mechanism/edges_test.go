@@ -124,10 +124,7 @@ func TestLimitsAreReached(t *testing.T) {
 // these numbers would be above it with a probability of 95 %.
 func TestTrialsKeepTheirLimit(t *testing.T) {
 	e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 100, Shape: 1}
-	number, err := reserved(t, accountant.Pure{Epsilon: 1}, 1).trialNumber(e, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	number := must(reserved(t, accountant.Pure{Epsilon: 1}, 1).trialNumber(e, 5))(t)
 	all := fixedBits(4)
 	for range 20 {
 		if n := number(all); n < 1 || n > 5 {
@@ -150,15 +147,9 @@ func TestInclusionsInAnyOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Error("the samples depend on the order of the shards")
 	}
-	g, err := a.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(a.Next())(t)
 	b := reserved(t, sampled(0.1), 1) // of another run, at the same step
-	other, err := b.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(b.Next())(t)
 	for grant, g := range map[int]*Grant{-1: g, 0: other, 3: g} {
 		if err := x.Use(grant, g); !errors.Is(err, ErrNotCovered) {
 			t.Errorf("sample %d: got %v, want ErrNotCovered", grant, err)
@@ -184,10 +175,7 @@ func TestStepsWithOtherRows(t *testing.T) {
 	a := reserved(t, accountant.RandomAllocation{Steps: 2, NoiseMultiplier: 1}, 2)
 	for _, sizes := range [][2]int{{200, 20}, {20, 200}} {
 		for step, n := range sizes {
-			g, err := a.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(a.Next())(t)
 			rows, _ := g.PoissonSample(n, nil, nil)
 			// All rows of 180 would have the other step with probability 2^-180.
 			if len(rows) > 0 && int(slices.Max(rows)) >= n || n == 200 && slices.Max(rows) < 20 {
@@ -204,10 +192,7 @@ func TestAllowancesOnALedger(t *testing.T) {
 	for name, e := range map[string]accountant.Event{"a sum": sampled(0.5), "a band": banded(.5, 1,
 		.5),
 		"an allocation": accountant.RandomAllocation{Steps: 3, NoiseMultiplier: 1}} {
-		a, err := Begin(t.Context(), l).Reserve(name, e, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(Begin(t.Context(), l).Reserve(name, e, 2))(t)
 		if !a.On(l) || a.On(nil) || a.On(ledger.New(testBudget())) {
 			t.Errorf("%s: on its ledger %v, on none %v", name, a.On(l), a.On(nil))
 		}
@@ -248,14 +233,8 @@ func TestBandsEndBeforeTheyOverflow(t *testing.T) {
 	run := Begin(t.Context(), ledger.New(testBudget()))
 	var groups [][]int32
 	for _, purpose := range []string{"one", "two"} {
-		a, err := run.Reserve(purpose, banded(1, 1, 0.5), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(run.Reserve(purpose, banded(1, 1, 0.5), 1))(t)
+		g := must(a.Next())(t)
 		rows, _ := g.PoissonSample(200, nil, nil)
 		groups = append(groups, rows)
 	}
@@ -290,10 +269,7 @@ func TestNoiseOfSharedWork(t *testing.T) {
 		ctx := entropy.WithTap(context.Background(), seededTap{})
 		run := Begin(ctx, ledger.New(testBudget()))
 		run.tap = nil // a tap gets the noise of one piece
-		g, err := run.Spend("g", gaussian(2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(run.Spend("g", gaussian(2)))(t)
 		got := make([]float64, dim)
 		spec := Gradient{Sum: make([]float32, dim), Sensitivity: 3, NoiseMultiplier: 2, Workers: 3,
 			Share: share}
@@ -317,10 +293,7 @@ func TestEveryCoordinateGetsNoise(t *testing.T) {
 		var want []float64
 		for _, how := range []string{"here", "there", "there, heard"} {
 			run := Begin(t.Context(), ledger.New(testBudget()))
-			source, err := entropy.Seeded(8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must(entropy.Seeded(8))(t)
 			if run.source = source; how == "there, heard" {
 				run.tap = seededTap{}
 			}
@@ -357,10 +330,7 @@ func TestLaplaceNoiseIsRight(t *testing.T) {
 	const n, scale = 10_000, 3
 	for _, grid := range []float64{0x1p-10, 0x1p-20} {
 		run := Begin(entropy.WithTap(t.Context(), seededTap{}), ledger.New(testBudget()))
-		g, err := run.Spend("l", accountant.Laplace{Scale: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(run.Spend("l", accountant.Laplace{Scale: 2}))(t)
 		sum := NewFixedSum(n, grid)
 		for i := range n {
 			sum.AddInt(i, 100)
@@ -386,11 +356,8 @@ func TestLaplaceNoiseIsRight(t *testing.T) {
 // TestNoTextWithoutRecords: texts that no record has are never released, whatever the noise.
 func TestNoTextWithoutRecords(t *testing.T) {
 	l := ledger.New(accountant.Budget{Epsilon: 1e30, Delta: 0.9})
-	g, err := Begin(t.Context(), l).Spend("texts",
-		accountant.SparseHistogram{Sigma: 4, Threshold: 2, Cells: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(Begin(t.Context(), l).Spend("texts",
+		accountant.SparseHistogram{Sigma: 4, Threshold: 2, Cells: 1}))(t)
 	counts := map[string]int64{}
 	for i := range 300 { // each would be released with a probability of 30 %
 		counts[string(rune('a'+i))] = -int64(i % 2)
@@ -421,10 +388,7 @@ func TestKeysThatAreRead(t *testing.T) {
 	if err != nil || read.ID() != k.ID() || read.ID() == other.ID() {
 		t.Fatalf("key %s is read as %s, %v; another is %s", k.ID(), read.ID(), err, other.ID())
 	}
-	sealed, err := read.SealBytes([]byte("label"), []byte("text"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sealed := must(read.SealBytes([]byte("label"), []byte("text")))(t)
 	if text, err := k.OpenBytes([]byte("label"), sealed); err != nil || string(text) != "text" {
 		t.Errorf("the key does not open what the read one sealed: %v", err)
 	}
@@ -450,10 +414,7 @@ func (bareShard) End() error         { return nil }
 // names.
 func TestSumsOfUnnamedRecords(t *testing.T) {
 	schema := records.Interval(1, 0, 1)
-	data, err := records.FromFlat(schema, []float32{1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(schema, []float32{1, 0}))(t)
 	id := LocalPassID()
 	sums := func(c Counter) *Partial { return NewPartial(id, schema, c, false) }
 	filled := func() *Partial {
@@ -560,10 +521,7 @@ func TestDiscreteNoiseAtItsLimits(t *testing.T) {
 		{accountant.DiscreteLaplace{A: 0x1p-40, Sensitivity: 1}, true},
 		{accountant.DiscreteLaplace{A: 0x1p-40 * (1 - 0x1p-50), Sensitivity: 1}, false},
 	} {
-		a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("counts", c.event, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(Begin(t.Context(), ledger.New(testBudget())).Reserve("counts", c.event, 1))(t)
 		g, err := a.Next()
 		if err != nil {
 			t.Fatal(err)

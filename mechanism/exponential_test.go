@@ -16,19 +16,10 @@ import (
 func choices(t *testing.T, event accountant.Event, utilities []int64, n int) (counts [4]float64) {
 	t.Helper()
 	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
-	allowance, err := mechanism.Begin(context.Background(), l).Reserve("choice", event, n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	allowance := must(mechanism.Begin(context.Background(), l).Reserve("choice", event, n))(t)
 	for range n {
-		grant, err := allowance.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		i, err := grant.Exponential(utilities)
-		if err != nil {
-			t.Fatal(err)
-		}
+		grant := must(allowance.Next())(t)
+		i := must(grant.Exponential(utilities))(t)
 		counts[i]++
 	}
 	return counts
@@ -90,16 +81,9 @@ func TestFarthest(t *testing.T) {
 	distances := []int64{3, 1, 2, 3, 1 << 40}
 	choose := func(seed uint64, f func(*mechanism.Grant) (int, error)) int {
 		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), l).Spend(
-			"choice", event)
-		if err != nil {
-			t.Fatal(err)
-		}
-		i, err := f(grant)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return i
+		grant := must(mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), l).Spend(
+			"choice", event))(t)
+		return must(f(grant))(t)
 	}
 	seen := map[int]bool{}
 	for _, grid := range []float64{1, 0x1p-3, 0x1p-20} {
@@ -137,10 +121,7 @@ func TestFarthest(t *testing.T) {
 		"a grid on which counts wrap around": mechanism.NewFixedSum(4, 0x1p-43),
 		"no grid":                            mechanism.NewFixedSum(4, 0.3)} {
 		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-		grant, err := mechanism.Begin(context.Background(), l).Spend("choice", event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		grant := must(mechanism.Begin(context.Background(), l).Spend("choice", event))(t)
 		if _, err := grant.Farthest(sum, answers[:4]); !errors.Is(err, mechanism.ErrNotCovered) {
 			t.Errorf("%s: got %v, want ErrNotCovered", name, err)
 		}
@@ -154,11 +135,8 @@ func TestFarthestAtTheEnds(t *testing.T) {
 			sum := mechanism.NewFixedSum(2, 1)
 			sum.AddInt(0, count)
 			l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-			grant, err := mechanism.Begin(t.Context(), l).Spend("choice",
-				accountant.ExponentialMechanism{Epsilon: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			grant := must(mechanism.Begin(t.Context(), l).Spend("choice",
+				accountant.ExponentialMechanism{Epsilon: 1}))(t)
 			// The other index is chosen with probability exp(-2^60).
 			if i, err := grant.Farthest(sum, []int64{answer, 0}); i != 0 || err != nil {
 				t.Errorf("count %d, answer %d: got index %d, %v, want 0", count, answer, i, err)

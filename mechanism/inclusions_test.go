@@ -15,20 +15,12 @@ import (
 
 func reserved(t testing.TB, e accountant.Event, count int) *Allowance {
 	t.Helper()
-	a, err := Begin(t.Context(), ledger.New(testBudget())).Reserve("test", e, count)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return must(Begin(t.Context(), ledger.New(testBudget())).Reserve("test", e, count))(t)
 }
 
 func planned(t testing.TB, n int, order ...*Allowance) *Inclusions {
 	t.Helper()
-	x, err := PlanInclusions(n, order...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return must(PlanInclusions(n, order...))(t)
 }
 
 // cellsOf returns the inclusions of some rows, in order.
@@ -45,14 +37,8 @@ func TestInclusionsDependOnPositionsAlone(t *testing.T) {
 	for _, q := range []float64{0.01, 0.4, 1} {
 		a := reserved(t, sampled(q), 7)
 		x := planned(t, n, slices.Repeat([]*Allowance{a}, 7)...)
-		secret, err := x.Secret()
-		if err != nil {
-			t.Fatal(err)
-		}
-		other, err := ReadInclusions(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		secret := must(x.Secret())(t)
+		other := must(ReadInclusions(secret))(t)
 		want := cellsOf(x, 0, n)
 		for _, size := range []int{333, 1024, 4000, 9000} {
 			var got [][2]int
@@ -144,11 +130,7 @@ func TestInclusionsAreOfTheirGrants(t *testing.T) {
 		return g.Release(0.5, Part{Sum: sum, Std: 2, Out: make([]float64, 1)})
 	}
 	next := func(a *Allowance) *Grant {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
+		return must(a.Next())(t)
 	}
 	a := reserved(t, sampled(0.5), 9)
 	x := planned(t, 10, a, a, a)
@@ -178,10 +160,7 @@ func TestInclusionsAreOfTheirGrants(t *testing.T) {
 		"read elsewhere": func() (*Grant, error) {
 			y := planned(t, 10, a)
 			secret, _ := y.Secret()
-			z, err := ReadInclusions(secret)
-			if err != nil {
-				t.Fatal(err)
-			}
+			z := must(ReadInclusions(secret))(t)
 			g := next(a)
 			return g, z.Use(0, g)
 		},
@@ -224,10 +203,7 @@ func TestInclusionsThatCannotBe(t *testing.T) {
 	lengths := map[int]bool{}
 	for _, n := range []int{0, 1, math.MaxInt >> 24} {
 		x := planned(t, n, a)
-		secret, err := x.Secret()
-		if err != nil {
-			t.Fatal(err)
-		}
+		secret := must(x.Secret())(t)
 		lengths[len(secret)] = true
 		if s := fmt.Sprintf("%v %+v %#v", x, x, *x); s != "[private] [private] [private]" {
 			t.Errorf("inclusions print as %s", s)
@@ -241,16 +217,10 @@ func TestInclusionsThatCannotBe(t *testing.T) {
 // TestInclusionsUnderTests: with a tap, the samples equal the samples that the grants draw.
 func TestInclusionsUnderTests(t *testing.T) {
 	ctx := entropy.WithTap(context.Background(), seededTap{})
-	a, err := Begin(ctx, ledger.New(testBudget())).Reserve("test", sampled(0.3), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Begin(ctx, ledger.New(testBudget())).Reserve("test", sampled(0.3), 3))(t)
 	x := planned(t, 200, a, a, a)
 	for k := range 3 {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
 		want, _ := g.PoissonSample(200, nil, nil)
 		var got []int32
 		x.Each(0, 200, func(row, grant int) {

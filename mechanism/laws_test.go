@@ -204,15 +204,9 @@ func each(t *testing.T, e accountant.Event, n, size int,
 	draw func(g *mechanism.Grant, size int) error) {
 	t.Helper()
 	l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-5})
-	allowance, err := mechanism.Begin(context.Background(), l).Reserve("draws", e, n/size)
-	if err != nil {
-		t.Fatal(err)
-	}
+	allowance := must(mechanism.Begin(context.Background(), l).Reserve("draws", e, n/size))(t)
 	for range n / size {
-		g, err := allowance.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(allowance.Next())(t)
 		if err := draw(g, size); err != nil {
 			t.Fatal(err)
 		}

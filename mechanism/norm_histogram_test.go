@@ -13,11 +13,7 @@ import (
 
 func normHistogram(t testing.TB, least, most float64, bins int) *NormHistogram {
 	t.Helper()
-	h, err := NewNormHistogram(least, most, bins)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must(NewNormHistogram(least, most, bins))(t)
 }
 
 func TestNormsCountInTheirBin(t *testing.T) {
@@ -77,10 +73,7 @@ func TestNormHistogramChoosesTheFullestBin(t *testing.T) {
 		run := Begin(context.Background(),
 			ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
 		const z = 0.01
-		g, err := run.Spend("norm", accountant.Gaussian{NoiseMultiplier: z})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(run.Spend("norm", accountant.Gaussian{NoiseMultiplier: z}))(t)
 		h := normHistogram(t, 0, 10, 5)
 		for range 3 {
 			h.Add(1e9)
@@ -112,24 +105,15 @@ func TestNormHistogramNoise(t *testing.T) {
 	} {
 		run := Begin(context.Background(),
 			ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 1e-5, Relation: r}))
-		a, err := run.Reserve("norm", accountant.Gaussian{NoiseMultiplier: z}, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(run.Reserve("norm", accountant.Gaussian{NoiseMultiplier: z}, n))(t)
 		h := normHistogram(t, 0, 2, 2)
 		for range lead {
 			h.Add(4)
 		}
 		won := 0
 		for range n {
-			g, err := a.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			norm, err := h.Release(g, z)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(a.Next())(t)
+			norm := must(h.Release(g, z))(t)
 			if norm == 2 {
 				won++
 			}
@@ -154,14 +138,8 @@ func TestNormHistogramNoiseInShares(t *testing.T) {
 	h.AddShare(4, 1)
 	other := 0
 	for range n {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
-		norm, err := h.Release(g, z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
+		norm := must(h.Release(g, z))(t)
 		if norm == 1 {
 			other++
 		}

@@ -12,10 +12,7 @@ func TestNotesOfPartsHaveOneLength(t *testing.T) {
 			for i := range min(held, of) { // the parts with the longest numbers
 				u.parts.held[of-1-i] = true
 			}
-			note, err := noteOf(u)
-			if err != nil {
-				t.Fatal(err)
-			}
+			note := must(noteOf(u))(t)
 			if len(note) != noteSize {
 				t.Fatalf("%d of %d parts: the note has %d bytes", held, of, len(note))
 			}

@@ -22,10 +22,7 @@ func (f *failing) Failed() bool { f.asked++; return f.asked > f.after }
 // belong to a shard. Sums that hold some of the records cannot be used.
 func TestRecordsThatSumsRefuse(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
-	other, err := records.FromFlat(records.Interval(dim, 0, 2), make([]float32, dim))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(records.FromFlat(records.Interval(dim, 0, 2), make([]float32, dim)))(t)
 	for what, c := range map[string]struct {
 		data records.Data
 		want error
@@ -91,10 +88,7 @@ func TestRecordsThatSumsRefuse(t *testing.T) {
 	if a, b := mechanism.LocalPassID(), mechanism.LocalPassID(); a == b || a == (mechanism.PassID{}) {
 		t.Error("two passes of one process are equal")
 	}
-	people, err := records.GroupBy(rows(t, 1, 4), []int{1, 1, 2, 2}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	people := must(records.GroupBy(rows(t, 1, 4), []int{1, 1, 2, 2}, 2))(t)
 	if err := empty(p).Add(t.Context(), people); err == nil {
 		t.Error("sums of rows take persons")
 	}
@@ -115,10 +109,7 @@ func TestLargerSumsKeepTheirUnit(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	var shards [][]byte
 	for part, name := range []string{"a", "b"} {
-		b, err := ofUsers(t, p, 3, part).Seal(k, mechanism.Shard{Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(ofUsers(t, p, 3, part).Seal(k, mechanism.Shard{Name: name}))(t)
 		shards = append(shards, b)
 	}
 	one, both := empty(p), empty(p)

@@ -44,11 +44,7 @@ var schema = records.Interval(dim, 0, 1)
 
 func pass(t testing.TB, name string) mechanism.PassID {
 	t.Helper()
-	p, err := mechanism.NewPassID(name, schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(mechanism.NewPassID(name, schema))(t)
 }
 
 func empty(p mechanism.PassID) *mechanism.Partial {
@@ -63,11 +59,7 @@ func rows(t testing.TB, seed uint64, n int) records.Data {
 	for i := range flat {
 		flat[i] = rng.Float32()
 	}
-	d, err := records.FromFlat(schema, flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(schema, flat))(t)
 }
 
 // of returns the sums of one shard. Its number determines its records.
@@ -82,11 +74,7 @@ func of(t testing.TB, p mechanism.PassID, number int) *mechanism.Partial {
 
 func sealed(t testing.TB, k mechanism.Key, p mechanism.PassID, number int) []byte {
 	t.Helper()
-	b, err := of(t, p, number).Seal(k, mechanism.Shard{Name: fmt.Sprint("shard ", number)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must(of(t, p, number).Seal(k, mechanism.Shard{Name: fmt.Sprint("shard ", number)}))(t)
 }
 
 // values reads sums by a release with almost no noise.
@@ -168,11 +156,7 @@ func TestGroupsOfShards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b, err := g.Seal(k, mechanism.Shard{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return must(g.Seal(k, mechanism.Shard{}))(t)
 	}
 	three := empty(p)
 	if err := three.Open(k, group(0, 1, 2)); err != nil {
@@ -290,11 +274,7 @@ func TestSealedSumsTellNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b, err := s.Seal(k, mechanism.Shard{Name: "s", Attempt: "a"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return must(s.Seal(k, mechanism.Shard{Name: "s", Attempt: "a"}))(t)
 	}
 	one, again, many, none := seal(1), seal(1), seal(1000), seal(0)
 	if len(one) != len(many) || len(one) != len(none) {
@@ -338,11 +318,7 @@ func TestUnitsTravel(t *testing.T) {
 		if err := s.Add(t.Context(), data); err != nil {
 			t.Fatal(err)
 		}
-		b, err := s.Seal(k, mechanism.Shard{Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return must(s.Seal(k, mechanism.Shard{Name: name}))(t)
 	}
 	none, err := empty(p).Seal(k, mechanism.Shard{Name: "none"}) // a shard without records has no unit
 	if err != nil {
@@ -365,10 +341,7 @@ func TestUnitsTravel(t *testing.T) {
 		if err := all.Open(k, c.list...); err != nil {
 			t.Fatal(err)
 		}
-		b, err := all.Seal(k, mechanism.Shard{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(all.Seal(k, mechanism.Shard{}))(t)
 		again := empty(p)
 		if err := again.Open(k, b); err != nil {
 			t.Fatal(err)
@@ -573,10 +546,7 @@ func TestBegin(t *testing.T) {
 		t.Errorf("a shard that changed: got error %v, want the counter's", err)
 	}
 	c.ended = nil
-	b, err := s.Seal(k, mechanism.Shard{Name: "one"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(s.Seal(k, mechanism.Shard{Name: "one"}))(t)
 	if again, err := s.Seal(k, mechanism.Shard{}); err != nil || len(again) != len(b) {
 		t.Errorf("sealed again: got error %v, or another length", err)
 	}
@@ -663,10 +633,7 @@ func ofUsers(t testing.TB, p mechanism.PassID, of int, list ...int) *mechanism.P
 func TestPartsTravelAsMask(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
 	held := []int{3, 70, 75, 80, 99}
-	b, err := ofUsers(t, p, 100, held...).Seal(k, mechanism.Shard{Name: "s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(ofUsers(t, p, 100, held...).Seal(k, mechanism.Shard{Name: "s"}))(t)
 	for part := range 100 {
 		a := empty(p)
 		if err := errors.Join(a.Open(k, b), a.Merge(ofUsers(t, p, 100, part))); err != nil {
@@ -769,10 +736,7 @@ func TestInexactSumsStayInexact(t *testing.T) {
 		if err := s.Add(t.Context(), rows(t, 1, 5)); err != nil {
 			t.Fatal(err)
 		}
-		b, err := s.Seal(k, mechanism.Shard{Name: name})
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(s.Seal(k, mechanism.Shard{Name: name}))(t)
 		if s.Reset(); s.Real() != real {
 			t.Errorf("after Reset: real is %v, want %v", s.Real(), real)
 		}
@@ -784,10 +748,7 @@ func TestInexactSumsStayInexact(t *testing.T) {
 		if err := a.Open(k, list...); err != nil {
 			t.Fatal(err)
 		}
-		group, err := a.Seal(k, mechanism.Shard{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		group := must(a.Seal(k, mechanism.Shard{}))(t)
 		again, replaced := empty(p), empty(p)
 		if err := errors.Join(again.Open(k, group), replaced.Open(k, exact, group)); err != nil {
 			t.Fatal(err)

@@ -17,10 +17,7 @@ func TestSumsWithoutNoisePrintAsPrivate(t *testing.T) {
 	const telling = "471147114711" // too long to occur in an address by chance
 	sum := mechanism.NewFixedSum(1, 1)
 	sum.AddInt(0, 471147114711)
-	counts, err := mechanism.NewNormHistogram(0, 10, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := must(mechanism.NewNormHistogram(0, 10, 3))(t)
 	for range 4711 {
 		counts.Add(1)
 	}

@@ -157,10 +157,7 @@ func TestTermsOfNestedEvents(t *testing.T) {
 		3: ledger.New(replace)} {
 		for _, e := range []accountant.Event{sum, accountant.Repeated{Event: sum, Count: 1},
 			accountant.Composed{Events: []accountant.Event{sum}}} {
-			g, err := Begin(t.Context(), l).Spend("test", e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(Begin(t.Context(), l).Spend("test", e))(t)
 			if e := g.SumEffect(3, 1.5, 2); e != want {
 				t.Errorf("under %v a sum of rows of norm 3 has effect %v, want %v", l.Relation(), e, want)
 			}
@@ -185,10 +182,7 @@ func TestSumsInUnits(t *testing.T) {
 	} {
 		for _, workers := range []int{1, 2} {
 			l := ledger.New(testBudget())
-			g, err := Begin(t.Context(), l).Spend("test", accountant.Gaussian{NoiseMultiplier: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(Begin(t.Context(), l).Spend("test", accountant.Gaussian{NoiseMultiplier: 1}))(t)
 			got := make([]float64, 2)
 			c.spec.Sensitivity, c.spec.NoiseMultiplier, c.spec.Workers = 0x1p-20, 1, workers
 			if err := g.ReleaseGradient(c.spec, func(at int, noisy []float64) {
@@ -222,11 +216,8 @@ func TestSumsInUnits(t *testing.T) {
 // more has probability below 3·(2/3)^3000.
 func TestTrialsChooseEvenly(t *testing.T) {
 	l := ledger.New(testBudget())
-	g, err := Begin(t.Context(), l).Spend("test", accountant.RepeatAndSelect{
-		Event: accountant.Gaussian{NoiseMultiplier: 9}, Mean: 5000, Poisson: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(Begin(t.Context(), l).Spend("test", accountant.RepeatAndSelect{
+		Event: accountant.Gaussian{NoiseMultiplier: 9}, Mean: 5000, Poisson: true}))(t)
 	list, err := g.Trials(3, 0)
 	if err != nil || len(list) < 3000 {
 		t.Fatal(len(list), err)
@@ -329,10 +320,7 @@ func TestCountsOfNorms(t *testing.T) {
 func TestForgedInclusions(t *testing.T) {
 	a := reserved(t, sampled(0.5), 2)
 	x := planned(t, 9, a, a)
-	secret, err := x.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must(x.Secret())(t)
 	for what, change := range map[string]func(j *inclusionsJSON){
 		"":                     func(*inclusionsJSON) {},
 		"rows of three grants": func(j *inclusionsJSON) { j.Rows = make([][]int32, 3) },
@@ -389,21 +377,12 @@ func TestResumedRuns(t *testing.T) {
 	l := ledger.New(budget)
 	e := accountant.Gaussian{NoiseMultiplier: 3}
 	run := Begin(t.Context(), l)
-	a, err := run.Reserve("counts", e, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(run.Reserve("counts", e, 3))(t)
 	if _, err := a.Next(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := ledger.Unmarshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(l))(t)
+	back := must(ledger.Unmarshal(text))(t)
 	again := Begin(t.Context(), back)
 	b, err := again.Resume("counts", e)
 	if err != nil || b.Remaining() != 2 || b.Event() != accountant.Event(e) || !b.On(back) ||
@@ -416,10 +395,7 @@ func TestResumedRuns(t *testing.T) {
 		t.Error("a run has the relation of its ledger")
 	}
 	for range 2 {
-		g, err := b.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(b.Next())(t)
 		g.NoteReal()
 	}
 	if _, err := b.Next(); !errors.Is(err, ledger.ErrReservationExhausted) {

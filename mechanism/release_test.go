@@ -102,21 +102,12 @@ func TestGradientNoiseIsRight(t *testing.T) {
 	const dim = 3*chunk + 17
 	draws := map[int][]float64{}
 	for _, workers := range []int{1, 4} {
-		source, err := entropy.Seeded(5)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(entropy.Seeded(5))(t)
 		run := Begin(context.Background(), ledger.New(testBudget()))
 		run.source = source
-		a, err := run.Reserve("g", gaussian(2), 2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(run.Reserve("g", gaussian(2), 2))(t)
 		for range 2 {
-			g, err := a.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(a.Next())(t)
 			seen := make([]float64, dim)
 			spec := Gradient{Sum: make([]float32, dim), Sensitivity: 3, NoiseMultiplier: 2, Workers: workers}
 			if err := g.ReleaseGradient(spec, func(lo int, noisy []float64) {
@@ -422,10 +413,7 @@ func TestNothingIsDrawnWithoutBudget(t *testing.T) {
 
 func TestReservationRunsOut(t *testing.T) {
 	run := Begin(context.Background(), ledger.New(testBudget()))
-	a, err := run.Reserve("steps", gaussian(5), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(run.Reserve("steps", gaussian(5), 2))(t)
 	for range 2 {
 		if _, err := a.Next(); err != nil {
 			t.Fatal(err)
@@ -447,10 +435,7 @@ func TestNoisyArgmax(t *testing.T) {
 	for range n {
 		a := run.allowance("t", gaussian(1), nil)
 		a.noted = []ledger.NoiseClass{ledger.ExactNoise}
-		best, err := (&Grant{a: a}).NoisyArgmax([]int64{7, 7}, 10, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		best := must((&Grant{a: a}).NoisyArgmax([]int64{7, 7}, 10, 1))(t)
 		first += 1 - best
 	}
 	sixSigma(t, "even counts", first, n, 0.5)
@@ -467,10 +452,7 @@ func TestNoisyArgmax(t *testing.T) {
 
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	g := grantOf(t, gaussian(1e-3))
-	source, err := entropy.Seeded(6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(entropy.Seeded(6))(t)
 	// Rare draws use exact arithmetic, which allocates. With a fixed seed they are the same few in
 	// every run.
 	g.a.run.source = source
@@ -490,10 +472,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 func TestNoiseClassOnTheLedger(t *testing.T) {
 	l := ledger.New(testBudget())
 	run := Begin(context.Background(), l)
-	g, err := run.Spend("sum", gaussian(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(run.Spend("sum", gaussian(1)))(t)
 	if err := g.Release(1,
 		Part{Sum: NewFixedSum(1, GridFor(1)), Std: 1, Out: make([]float64, 1)}); err != nil {
 		t.Fatal(err)
@@ -505,10 +484,7 @@ func TestNoiseClassOnTheLedger(t *testing.T) {
 
 // TestBulkLoopIsTheSampler: the fast loop gives the same bits as the sampler.
 func TestBulkLoopIsTheSampler(t *testing.T) {
-	source, err := entropy.Seeded(12)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(entropy.Seeded(12))(t)
 	rng := rand.New(fixedBits(13))
 	sum := make([]float32, 2*chunk+31)
 	for i := range sum {
@@ -517,10 +493,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 	sum[5], sum[6], sum[7] = float32(math.NaN()), float32(math.Inf(-1)), math.MaxFloat32
 	for _, z := range []float64{0.01, 0.8, 30, 1e7} {
 		grid, std := gradientNoise(0.7, z, len(sum))
-		l, err := sampler.NewNormal(std / grid * (1 + margin))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(sampler.NewNormal(std / grid * (1 + margin)))(t)
 		a := &Allowance{run: &Run{source: source}, id: 77}
 		job := a.parallel(Gradient{Sum: sum}, l, grid)
 		var lanes [3]*stock // by chunk; the pieces of a chunk come in order
@@ -625,11 +598,8 @@ func TestTermsAreThoseOfTheLedger(t *testing.T) {
 	late := func(ledger.Request) error { multipliers[0] = 0.1; return nil }
 	l := ledger.New(accountant.Budget{Epsilon: 10, Delta: 1e-5},
 		ledger.WithPolicy(late))
-	g, err := Begin(t.Context(), l).Spend("test",
-		accountant.SameBatch{NoiseMultipliers: multipliers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(Begin(t.Context(), l).Spend("test",
+		accountant.SameBatch{NoiseMultipliers: multipliers}))(t)
 	s, out := NewFixedSum(1, GridFor(0.1)), make([]float64, 1)
 	if err := g.Release(10, Part{Sum: s, Std: 0.1, Out: out}); !errors.Is(err, ErrNotCovered) &&
 		l.Epsilon().Upper < 10 {

@@ -11,20 +11,14 @@ import (
 
 func TestRandomizedResponseRates(t *testing.T) {
 	e := accountant.RandomizedResponse{Noise: 0.4, Categories: 5}
-	source, err := entropy.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(entropy.New())(t)
 	src := source.Stream(entropy.Noise, 1, 0)
 	const n = 50000
 	truth := 0
 	for range n {
 		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src,
 			noted: []ledger.NoiseClass{ledger.ExactNoise}}
-		v, err := (&Grant{a: a}).RandomizedResponse(2)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must((&Grant{a: a}).RandomizedResponse(2))(t)
 		if v < 0 || v > 4 {
 			t.Fatalf("got category %d, want 0 to 4", v)
 		}
@@ -42,10 +36,7 @@ func TestResponsesAreCategories(t *testing.T) {
 	for value, want := range map[int]int{-7: 0, -1: 0, 0: 0, 4: 4, 5: 4, 6: 4, math.MaxInt: 4} {
 		budget := testBudget()
 		budget.Epsilon, budget.Relation = 100, accountant.ReplaceOne
-		g, err := Begin(t.Context(), ledger.New(budget)).Spend("test", e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(Begin(t.Context(), ledger.New(budget)).Spend("test", e))(t)
 		// Another category is told with probability 2^-60.
 		if got, err := g.RandomizedResponse(value); err != nil || got != want {
 			t.Errorf("%d is told as %d, %v, want %d", value, got, err, want)

@@ -12,11 +12,7 @@ import (
 
 func grantOf(t testing.TB, e accountant.Event) *Grant {
 	t.Helper()
-	g, err := Begin(context.Background(), ledger.New(testBudget())).Spend("test", e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(Begin(context.Background(), ledger.New(testBudget())).Spend("test", e))(t)
 }
 
 func sampled(q float64) accountant.Event {
@@ -92,10 +88,7 @@ func TestPoissonEdges(t *testing.T) {
 }
 
 func TestKeysDependOnRowOnly(t *testing.T) {
-	source, err := entropy.New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(entropy.New())(t)
 	a := &Allowance{run: &Run{source: source}}
 	all := a.rowKeys(3, []int32{0, 1, 2, 3, 4}, nil)
 	some := a.rowKeys(3, []int32{1, 4}, nil)

@@ -11,14 +11,8 @@ import (
 // the same message twice gives different bytes.
 func TestSealedBytes(t *testing.T) {
 	k, message := NewKey(), make([]byte, 8)
-	one, err := k.SealBytes([]byte("about"), message)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := k.SealBytes([]byte("about"), message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must(k.SealBytes([]byte("about"), message))(t)
+	two := must(k.SealBytes([]byte("about"), message))(t)
 	if got, err := k.OpenBytes([]byte("about"), one); err != nil || !bytes.Equal(got, message) {
 		t.Errorf("got %v, %v, want the message", got, err)
 	}
@@ -30,10 +24,7 @@ func TestSealedBytes(t *testing.T) {
 	}
 	changed := bytes.Clone(one)
 	changed[len(changed)-1] ^= 1
-	sums, err := k.sealSums([]byte("about"), NewFixedSum(1, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sums := must(k.sealSums([]byte("about"), NewFixedSum(1, 1)))(t)
 	for name, c := range map[string]struct {
 		key           Key
 		about, sealed []byte
@@ -59,10 +50,7 @@ func TestKeysHaveNamesThatKeepThem(t *testing.T) {
 	for i := range secret {
 		secret[i] = byte(1 + 7*i)
 	}
-	k, err := ReadKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(ReadKey(secret))(t)
 	name, err := hex.DecodeString(k.ID())
 	if err != nil || len(name) == 0 || len(name) > keySize/4 {
 		t.Errorf("the name is %q: %v", k.ID(), err)

@@ -26,11 +26,8 @@ func TestSharesAddUpExactly(t *testing.T) {
 		if !slices.Equal(sum.sum, one.sum) {
 			t.Errorf("noise %v: the fractions do not add up to exactly 1", std)
 		}
-		g, err := Begin(context.Background(), ledger.New(b)).Spend("counts",
-			accountant.Gaussian{NoiseMultiplier: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(Begin(context.Background(), ledger.New(b)).Spend("counts",
+			accountant.Gaussian{NoiseMultiplier: 1}))(t)
 		if err := g.Release(1, Part{Sum: sum, Std: std, Out: whole}); err != nil {
 			t.Errorf("noise %v: %v", std, err)
 		}

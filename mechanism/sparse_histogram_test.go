@@ -29,10 +29,7 @@ func TestSparseHistogramLaw(t *testing.T) {
 		counts[0][fmt.Sprint("one ", i)] = 1
 		counts[1][fmt.Sprint("many ", i)] = many
 	}
-	grant, err := sparse(t.Context()).Spend("texts", e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grant := must(sparse(t.Context()).Spend("texts", e))(t)
 	out, err := grant.SparseHistogram(counts)
 	if err != nil {
 		t.Fatal(err)
@@ -68,19 +65,13 @@ func TestSparseHistogramReachesItsThreshold(t *testing.T) {
 	const many, sigma, step = 1 << 30, 2, 0x1p-15
 	released := func(threshold float64, count int64) map[string]float64 {
 		ctx := privacytest.Seeded(t, t.Context(), 1)
-		grant, err := sparse(ctx).Spend("texts", accountant.SparseHistogram{Sigma: sigma,
-			Threshold: threshold, Cells: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		grant := must(sparse(ctx).Spend("texts", accountant.SparseHistogram{Sigma: sigma,
+			Threshold: threshold, Cells: 1}))(t)
 		counts := map[string]int64{}
 		for i := range 20 {
 			counts[fmt.Sprint(i)] = count
 		}
-		out, err := grant.SparseHistogram([]map[string]int64{counts})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must(grant.SparseHistogram([]map[string]int64{counts}))(t)
 		return out[0]
 	}
 	tried := 0
@@ -109,11 +100,7 @@ func TestSparseHistogramReachesItsThreshold(t *testing.T) {
 // and once only; noise that fits no grid is refused.
 func TestSparseHistogramIsCovered(t *testing.T) {
 	spend := func(e accountant.Event) *mechanism.Grant {
-		g, err := sparse(t.Context()).Spend("texts", e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return g
+		return must(sparse(t.Context()).Spend("texts", e))(t)
 	}
 	e := accountant.SparseHistogram{Sigma: 2, Threshold: 4, Cells: 1}
 	counts := []map[string]int64{{"a": 9}}

@@ -43,10 +43,7 @@ func TestSampledSumCovers(t *testing.T) {
 			ledger.New(accountant.Budget{Epsilon: 10, Delta: 1e-5,
 				Relation: r}))
 		draw := func(effect float64) error {
-			g, err := run.Spend("sum", accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 4})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(run.Spend("sum", accountant.SampledSum{Probability: 0.1, NoiseMultiplier: 4}))(t)
 			g.PoissonSample(5, nil, nil)
 			out := make([]float64, 2)
 			return g.Release(effect, Part{Sum: NewFixedSum(2, GridFor(1)), Std: 1, Out: out})

@@ -187,10 +187,7 @@ func TestTapsAreToldSparseHistograms(t *testing.T) {
 		budget := accountant.Budget{Epsilon: 1e30, Delta: 0.9, Relation: relation}
 		e := accountant.SparseHistogram{Sigma: 2, Threshold: 30, Cells: 2}
 		run := Begin(entropy.WithTap(t.Context(), tap), ledger.New(budget))
-		g, err := run.Spend("texts", e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(run.Spend("texts", e))(t)
 		out, err := g.SparseHistogram([]map[string]int64{{"a": 5000, "b": 900, "c": 1}, {"d": 4000}})
 		if !errors.Is(err, tap.fail) || len(out) != 2 || len(out[0]) != 1 || len(out[1]) != 1 ||
 			math.Abs(out[0]["a"]-4000) > 30 || math.Abs(out[1]["d"]-3000) > 30 {
@@ -278,10 +275,7 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 	_, _ = run.Resume("none", large)
 	lines := []ledger.Line{{Purpose: "a", Event: large, Count: 1},
 		{Purpose: "a", Event: large, Count: 2}, {Purpose: "b", Event: large, Count: 1}}
-	all, err := ReserveAll(ctx, l, ledger.Transaction{Lines: lines})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(ReserveAll(ctx, l, ledger.Transaction{Lines: lines}))(t)
 	if _, err := Begin(ctx, l).Resume("b", large); err != nil {
 		t.Fatal(err)
 	}
@@ -304,15 +298,9 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 // under a test's noise.
 func TestShardsUnderTestsHaveTheirRows(t *testing.T) {
 	ctx := entropy.WithTap(context.Background(), seededTap{})
-	a, err := Begin(ctx, ledger.New(testBudget())).Reserve("test", sampled(0.3), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Begin(ctx, ledger.New(testBudget())).Reserve("test", sampled(0.3), 3))(t)
 	x := planned(t, 200, a, a, a)
-	secret, err := x.Secret()
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must(x.Secret())(t)
 	y, err := ReadInclusions(secret)
 	if err != nil || !slices.Equal(cellsOf(x, 0, 200), cellsOf(y, 0, 200)) {
 		t.Errorf("another process draws other samples, %v", err)
@@ -323,10 +311,7 @@ func TestShardsUnderTestsHaveTheirRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	x = planned(t, 200, a)
-	g, err := a.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(a.Next())(t)
 	if err := x.Use(0, g); err != nil || len(tap.samples) != 1 || tap.samples[0].Of != 200 ||
 		len(tap.samples[0].Rows) != len(cellsOf(x, 0, 200)) {
 		t.Errorf("the tap is told %v of a planned sample, %v", tap.samples, err)
@@ -347,10 +332,7 @@ func TestSamplesUnderTestsAreCoupled(t *testing.T) {
 	for _, q := range []float64{0.25, 0.75, 1} {
 		draw := func(n int) []int32 {
 			ctx := entropy.WithTap(t.Context(), seededTap{})
-			g, err := Begin(ctx, ledger.New(testBudget())).Spend("test", sampled(q))
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(Begin(ctx, ledger.New(testBudget())).Spend("test", sampled(q)))(t)
 			rows, _ := g.PoissonSample(n, nil, nil)
 			return rows
 		}
@@ -361,16 +343,10 @@ func TestSamplesUnderTestsAreCoupled(t *testing.T) {
 		}
 	}
 	ctx := entropy.WithTap(t.Context(), seededTap{})
-	a, err := Begin(ctx, ledger.New(testBudget())).Reserve("test", banded(0.5, 1, 0.5), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Begin(ctx, ledger.New(testBudget())).Reserve("test", banded(0.5, 1, 0.5), 1))(t)
 	var seen []int32
 	for step := range 2 {
-		g, err := a.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(a.Next())(t)
 		rows, _ := g.PoissonSample(1000, nil, nil)
 		sixSigma(t, "sample of a band", len(rows), 1000, 0.25)
 		if of := a.turns.slots.step(step); slices.ContainsFunc(rows, func(row int32) bool {

@@ -26,10 +26,7 @@ func TestReserveAllGivesNothingOrEverything(t *testing.T) {
 	if _, err := mechanism.ReserveAll(t.Context(), nil, transaction(5)); err == nil {
 		t.Error("ReserveAll accepts a nil ledger")
 	}
-	all, err := mechanism.ReserveAll(t.Context(), l, transaction(50))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(mechanism.ReserveAll(t.Context(), l, transaction(50)))(t)
 	for i, want := range []int{1, 2, 1} {
 		if got := all[i].Remaining(); got != want {
 			t.Errorf("line %d: got %d uses, want %d", i, got, want)
@@ -40,10 +37,7 @@ func TestReserveAllGivesNothingOrEverything(t *testing.T) {
 // TestGuardComesBeforeTheUse: a use that the guard refuses is not taken.
 func TestGuardComesBeforeTheUse(t *testing.T) {
 	l := ledger.New(transactionBudget)
-	all, err := mechanism.ReserveAll(t.Context(), l, transaction(50))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(mechanism.ReserveAll(t.Context(), l, transaction(50)))(t)
 	full := errors.New("disk full")
 	asked, refuse := 0, error(nil)
 	all[1].Guard(func(spend func() error) error {
@@ -66,11 +60,8 @@ func TestGuardComesBeforeTheUse(t *testing.T) {
 
 // TestGuardThatTakesNothing: Next returns no grant if the guard does not call spend.
 func TestGuardThatTakesNothing(t *testing.T) {
-	all, err := mechanism.ReserveAll(t.Context(), ledger.New(transactionBudget),
-		transaction(50))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(mechanism.ReserveAll(t.Context(), ledger.New(transactionBudget),
+		transaction(50)))(t)
 	all[0].Guard(func(func() error) error { return nil })
 	if g, err := all[0].Next(); g != nil || !errors.Is(err, mechanism.ErrNotCovered) {
 		t.Errorf("got %v, %v, want no grant and ErrNotCovered", g, err)
@@ -151,18 +142,12 @@ func TestRefuseWhenStopsEveryMechanism(t *testing.T) {
 // TestRefuseWhenIsAskedBeforeEveryRelease: data that fail after a first release of a grant stop its
 // second one.
 func TestRefuseWhenIsAskedBeforeEveryRelease(t *testing.T) {
-	all, err := mechanism.ReserveAll(t.Context(), ledger.New(transactionBudget), ledger.Transaction{
+	all := must(mechanism.ReserveAll(t.Context(), ledger.New(transactionBudget), ledger.Transaction{
 		Lines: []ledger.Line{{Purpose: "two", Count: 1,
-			Event: accountant.SameBatch{NoiseMultipliers: []float64{50, 50}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Event: accountant.SameBatch{NoiseMultipliers: []float64{50, 50}}}}}))(t)
 	failed, now := errors.New("failed"), error(nil)
 	all[0].RefuseWhen(func() error { return now })
-	g, err := all[0].Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(all[0].Next())(t)
 	out := make([]float64, 1)
 	part := mechanism.Part{Sum: mechanism.NewFixedSum(1, mechanism.GridFor(1)), Std: 1, Out: out}
 	if err := g.Release(1./50, part); err != nil || out[0] == 0 {

@@ -13,11 +13,7 @@ import (
 func trialsOf(t *testing.T, e accountant.Event) *Grant {
 	t.Helper()
 	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-6})
-	g, err := Begin(context.Background(), l).Spend("search", e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(Begin(context.Background(), l).Spend("search", e))(t)
 }
 
 // TestTrialsAreDrawnOnce: the grant of a selection covers one draw, from the event's own
@@ -68,19 +64,10 @@ func TestTrialsHaveTheirMean(t *testing.T) {
 		e.Event = accountant.Pure{Epsilon: 1}
 		sum := 0.0
 		l := ledger.New(accountant.Budget{Epsilon: 1e12, Delta: 1e-6})
-		a, err := Begin(context.Background(), l).Reserve("search", e, n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(Begin(context.Background(), l).Reserve("search", e, n))(t)
 		for range n {
-			g, err := a.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
-			list, err := g.Trials(2, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(a.Next())(t)
+			list := must(g.Trials(2, 0))(t)
 			sum += float64(len(list))
 		}
 		if got := sum / n; math.Abs(got-e.Mean) > 6*3.2*e.Mean/math.Sqrt(n) {
@@ -106,10 +93,7 @@ func (w *words) Uint64() uint64 {
 // be large than the price assumes. A word just below 1−γ must end the runs.
 func TestTrialsEndSoonerThanPriced(t *testing.T) {
 	e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 12, Shape: 1}
-	number, err := reserved(t, accountant.Pure{Epsilon: 1}, 1).trialNumber(e, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	number := must(reserved(t, accountant.Pure{Epsilon: 1}, 1).trialNumber(e, 1000))(t)
 	below := uint64((1 - e.Gamma()*(1+0x1p-31)) * 0x1p64)
 	if n := number(&words{below, 100}); n != 1 {
 		t.Errorf("a word just below 1−γ gives %d runs, want 1", n)

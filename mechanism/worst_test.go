@@ -67,11 +67,8 @@ func TestWorst(t *testing.T) {
 	event := accountant.ExponentialMechanism{Epsilon: 0.3}
 	begin := func(seed uint64) *mechanism.Grant {
 		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5})
-		grant, err := mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), l).Spend(
-			"choice", event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		grant := must(mechanism.Begin(privacytest.Seeded(t, context.Background(), seed), l).Spend(
+			"choice", event))(t)
 		return grant
 	}
 	table := func(counts ...float64) *mechanism.FixedSum {
@@ -86,10 +83,7 @@ func TestWorst(t *testing.T) {
 	seen := map[int]bool{}
 	for seed := range uint64(200) {
 		for change, utilities := range map[int][]int64{1: {5, 3, 2, 0}, 2: {2, 1, -8, 0}} {
-			want, err := begin(seed).Exponential(utilities)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must(begin(seed).Exponential(utilities))(t)
 			got, err := begin(seed).Worst(list, change)
 			if err != nil || got != want {
 				t.Fatalf("change %d, seed %d: got %d, %v, want %d", change, seed, got, err, want)

@@ -71,10 +71,7 @@ func TestLostSamplesAreMadeUpForOnce(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || !errors.As(err, &interrupted) {
 			t.Fatalf("an interrupted run: got %v, want context.Canceled", err)
 		}
-		e, err := p.Embed(t.Context(), l, data, kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(p.Embed(t.Context(), l, data, kept))(t)
 		total := 0.0
 		for _, v := range e.Counts() {
 			total += v
@@ -185,24 +182,15 @@ func TestFitsToStreamsGoOn(t *testing.T) {
 	if _, err := p.FitStream(ctx, l, stream, kept, watch); !errors.Is(err, context.Canceled) {
 		t.Fatalf("an interrupted run: got %v, want context.Canceled", err)
 	}
-	one, err := p.FitStream(t.Context(), l, stream, kept, watch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := p.FitStream(t.Context(), ledger.New(p.Budget()), stream, kept, watch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must(p.FitStream(t.Context(), l, stream, kept, watch))(t)
+	two := must(p.FitStream(t.Context(), ledger.New(p.Budget()), stream, kept, watch))(t)
 	if !reflect.DeepEqual(encoded(t, one), encoded(t, two)) {
 		t.Error("the same call returns another generator")
 	}
 	if read != 1 || !reflect.DeepEqual(steps, []int{1, 2, 3, 4, 5}) {
 		t.Errorf("the stream was read %d times, want once; training steps %v, want 1 to 5", read, steps)
 	}
-	e, err := p.Embed(t.Context(), l, data, kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(p.Embed(t.Context(), l, data, kept))(t)
 	refit, err := p.Refit(t.Context(), e)
 	if err != nil || !reflect.DeepEqual(encoded(t, one), encoded(t, refit)) {
 		t.Errorf("training again against the checkpoint's release: another generator, or error %v", err)

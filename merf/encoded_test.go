@@ -49,10 +49,7 @@ func TestPublicEncoders(t *testing.T) {
 // TestEncodedDerivative compares the derivative with difference quotients.
 func TestEncodedDerivative(t *testing.T) {
 	k := merf.Encoded{Encoder: publicEncoder(t, 4, false), Kernel: rff.RBF{Dim: 10, Bandwidth: 0.5}}
-	e, err := k.Embedding(rff.Layout{In: 4}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(k.Embedding(rff.Layout{In: 4}, 2))(t)
 	be, rng := device.CPU(), rand.New(rand.NewPCG(1, 2))
 	x, form, dx, out := be.New(3, 4), be.New(3, 10), be.New(3, 4), be.New(3, 10)
 	for _, m := range []device.Matrix{x, form} {
@@ -102,10 +99,7 @@ func TestEncodersThatDoNotFit(t *testing.T) {
 	if err := mustEmbed(t, plan, empty(t, s)).Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	e, err := merf.LoadEmbedding(&file, k)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(merf.LoadEmbedding(&file, k))(t)
 	if _, err := merf.Train(context.Background(), e, quick); err != nil {
 		t.Error(err)
 	}

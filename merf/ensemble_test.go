@@ -32,10 +32,7 @@ func TestNetworksMakeRecordsInTurn(t *testing.T) {
 	}
 	all := collectAll(t, g, n, synth.Seed(4), synth.Means(), synth.OfClass(1))
 	for i := range n {
-		one, err := m.Network(i % 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must(m.Network(i % 3))(t)
 		alone := collectAll(t, synth.NewGenerator("merf", one, g.Guarantee()), n, synth.Seed(4),
 			synth.Means(), synth.OfClass(1))
 		for column := range len(g.Schema().Columns()) {
@@ -52,26 +49,16 @@ func TestNetworksMakeRecordsInTurn(t *testing.T) {
 
 func sections(t *testing.T, g *synth.Generator, name string) []byte {
 	t.Helper()
-	data, err := encoded(t, g).Section(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(encoded(t, g).Section(name))(t)
 }
 
 // TestTheFirstNetworkIsTheOnlyOne checks that the first of several networks equals a network that
 // is trained alone.
 func TestTheFirstNetworkIsTheOnlyOne(t *testing.T) {
 	e, g := embedded(t, 100), several()
-	many, err := merf.Train(t.Context(), e, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	many := must(merf.Train(t.Context(), e, g))(t)
 	g.Generators = 1
-	one, err := merf.Train(t.Context(), e, g)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must(merf.Train(t.Context(), e, g))(t)
 	if !bytes.Equal(sections(t, many, "parameters"), sections(t, one, "parameters")) {
 		t.Error("the first network depends on the others")
 	}
@@ -83,10 +70,7 @@ func TestEnsemblesDoNotDependOnCores(t *testing.T) {
 	e := embedded(t, 100)
 	var first *synth.File
 	for _, cores := range []int{1, 2, 3, 7} {
-		g, err := merf.Train(t.Context(), e, several(), synth.On(device.CPUWith(cores)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(merf.Train(t.Context(), e, several(), synth.On(device.CPUWith(cores))))(t)
 		f := encoded(t, g)
 		if first == nil {
 			first = f
@@ -105,10 +89,7 @@ func TestLayersAreThoseOfOneNetwork(t *testing.T) {
 	if _, err := m.Layers(); !errors.As(err, &mistake) {
 		t.Errorf("layers of three networks: got %v, want *param.Error", err)
 	}
-	one, err := m.Network(2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must(m.Network(2))(t)
 	if layers, err := one.Layers(); err != nil || len(layers) == 0 {
 		t.Errorf("layers of one network: got %d layers and error %v", len(layers), err)
 	}

@@ -27,30 +27,19 @@ func embedded(t testing.TB, n int) *merf.Embedding {
 
 func trained(t testing.TB, g merf.GeneratorConfig) *synth.Generator {
 	t.Helper()
-	m, err := merf.Train(context.Background(), embedded(t, 100), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(merf.Train(context.Background(), embedded(t, 100), g))(t)
 }
 
 func collectAll(t testing.TB, g *synth.Generator, n int, opts ...synth.DrawOption) *records.Frame {
 	t.Helper()
-	drawn, err := g.Sample(context.Background(), n, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	drawn := must(g.Sample(context.Background(), n, opts...))(t)
 	return drawn.(*records.Frame)
 }
 
 // encoded returns the model as a file.
 func encoded(t testing.TB, g *synth.Generator) *synth.File {
 	t.Helper()
-	f, err := g.Model().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(g.Model().Encode())(t)
 }
 
 // decoded returns a generator with the model in a file.
@@ -72,10 +61,7 @@ func text(t testing.TB, f *records.Frame) string {
 // classes.
 func TestProportionsAreSaved(t *testing.T) {
 	m := trained(t, quick)
-	back, err := decoded(encoded(t, m))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(decoded(encoded(t, m)))(t)
 	drawn := func(g *synth.Generator) string { return text(t, collectAll(t, g, 1500, synth.Seed(9))) }
 	if drawn(m) != drawn(back) {
 		t.Error("the loaded model draws other records than the saved one")
@@ -95,10 +81,7 @@ func TestEmbeddingsAreSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := b.Bytes()
-	back, err := merf.LoadEmbedding(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(merf.LoadEmbedding(bytes.NewReader(file)))(t)
 	one, err1 := merf.Train(context.Background(), e, quick)
 	two, err2 := merf.Train(context.Background(), back, quick)
 	if err := errors.Join(err1, err2); err != nil {
@@ -179,10 +162,7 @@ func TestEmbeddingHeadersThatLie(t *testing.T) {
 	if err := embedded(t, 20).Save(&b); err != nil {
 		t.Fatal(err)
 	}
-	f, err := synth.DecodeFile(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(synth.DecodeFile(&b))(t)
 	for name, change := range map[string][2]string{
 		"many features":      {`"dim":12`, `"dim":100000000`},
 		"no features":        {`"dim":12`, `"dim":0`},
@@ -281,14 +261,8 @@ func TestPlansAreSaved(t *testing.T) {
 			rff.RBF{Dim: 8, Bandwidth: 2, Phase: true})
 		c.Batches, c.CountShare = merf.Batches{Probability: 0.1, Steps: 3}, 0.3
 		p := mustPlan(t, c)
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		read, err := systems.ReadPlan(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(p))(t)
+		read := must(systems.ReadPlan(text))(t)
 		back := read.(*merf.Plan)
 		if !reflect.DeepEqual(back.Config, p.Config) || back.Total() != p.Total() ||
 			back.SumStd != p.SumStd || back.CountStd != p.CountStd {

@@ -45,16 +45,13 @@ func (e modestEmbedding) ChangeBound() float64 { return e.Embedding.NormBound() 
 // table returns a small schema with columns of every kind.
 func table(t testing.TB, extra ...records.Column) records.Schema {
 	t.Helper()
-	s, err := records.NewSchema(append([]records.Column{
+	s := must(records.NewSchema(append([]records.Column{
 		records.Numeric("x", -1, 3).WithMissing(),
 		records.Integer("n", 0, 4),
 		records.Ordinal("size", "s", "m", "l"),
 		records.Categorical("colour", "red", "green", "blue").WithMissing(),
 		records.Flag("old", "no", "yes"),
-	}, extra...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, extra...)...))(t)
 	return s
 }
 
@@ -85,20 +82,12 @@ func small(s records.Schema, r accountant.Relation, k rff.EmbeddingKernel) merf.
 
 func mustPlan(t testing.TB, c merf.Config) *merf.Plan {
 	t.Helper()
-	p, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(c.Plan())(t)
 }
 
 func mustEmbed(t testing.TB, p *merf.Plan, data records.Data) *merf.Embedding {
 	t.Helper()
-	e, err := p.Embed(context.Background(), ledger.New(p.Budget()), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return must(p.Embed(context.Background(), ledger.New(p.Budget()), data))(t)
 }
 
 // quick is a configuration for training that takes milliseconds.
@@ -109,10 +98,7 @@ var quick = merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{8}, Batc
 func drawTable(t testing.TB, n int, seed uint64) *records.Frame {
 	t.Helper()
 	s := table(t, records.Label("class", "a", "b", "c"))
-	b, err := records.NewFrameBuilder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(records.NewFrameBuilder(s))(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range n {
 		class := rng.IntN(10) / 5 * (1 + rng.IntN(2)) // half a, a quarter b, a quarter c

@@ -24,10 +24,7 @@ import (
 func someSets(t *testing.T) (*merf.Plan, records.Data, accountant.Budget) {
 	t.Helper()
 	s := records.Sets(6, 3)
-	data, err := records.FromItems(s, [][]uint32{{1}, {2, 3}, {0, 4, 5}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(s, [][]uint32{{1}, {2, 3}, {0, 4, 5}}))(t)
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	c := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 8, Bandwidth: 1}}
 	return mustPlan(t, c), data, b
@@ -134,19 +131,10 @@ func (a not) NewGenerator(be device.Backend, latent int, heads []models.Head,
 // items.
 func TestSetsAreNoLongerThanTheSchemaAllows(t *testing.T) {
 	s := records.Sets(9, 1)
-	data, err := records.FromItems(s, [][]uint32{{1}, {2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(s, [][]uint32{{1}, {2}}))(t)
 	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, rff.RBF{Dim: 8, Bandwidth: 1}))
-	g, err := p.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawn, err := g.Sample(t.Context(), 50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(p.Fit(t.Context(), data))(t)
+	drawn := must(g.Sample(t.Context(), 50))(t)
 	if err := records.Check(drawn); err != nil {
 		t.Error(err)
 	}

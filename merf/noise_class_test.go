@@ -38,10 +38,7 @@ func TestBackendsWithoutPromisesAreNotExact(t *testing.T) {
 				if kept {
 					opts = append(opts, synth.Checkpoint(filepath.Join(t.TempDir(), "run")))
 				}
-				e, err := mustPlan(t, c).Embed(t.Context(), ledger.New(c.Budget), data, opts...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := must(mustPlan(t, c).Embed(t.Context(), ledger.New(c.Budget), data, opts...))(t)
 				class := e.Guarantee().NoiseClass
 				if real := slices.Contains(class, ledger.RealNoise); real != (name != "cpu") {
 					t.Errorf("%s, %d samples, checkpoint %v: got noise class %v", name, c.Batches.Steps, kept,

@@ -23,19 +23,10 @@ func TestPlansOfManyPairsAreRefused(t *testing.T) {
 	for i := range columns {
 		columns[i] = records.Flag(fmt.Sprint(i), "n", "y")
 	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
-		Kernel: rff.Pairs{Order: 1}}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(columns...))(t)
+	p := must(merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
+		Kernel: rff.Pairs{Order: 1}}.Plan())(t)
+	text := must(p.MarshalJSON())(t)
 	all := synth.Systems{merf.System()}
 	if _, err := all.ReadPlan(text); err != nil {
 		t.Fatalf("single columns are refused: %v", err)
@@ -78,11 +69,8 @@ func TestTablesOfFeaturesAreBounded(t *testing.T) {
 			t.Errorf("%T: %v", k, err)
 		}
 	}
-	text, err := mustPlan(t, small(s, accountant.AddOrRemoveOne, rff.RBF{Dim: 1024,
-		Bandwidth: 9})).MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(mustPlan(t, small(s, accountant.AddOrRemoveOne, rff.RBF{Dim: 1024,
+		Bandwidth: 9})).MarshalJSON())(t)
 	if _, err := all.ReadPlan(text); err != nil {
 		t.Errorf("a table of 33 MB is refused: %v", err)
 	}
@@ -114,10 +102,7 @@ func TestDefaultTablesCanBeRead(t *testing.T) {
 		for _, n := range []int{0, 1_000_000} {
 			c := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 8, Delta: 1e-7}, Nominal: n,
 				Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{2}}}}
-			text, err := mustPlan(t, c).MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(mustPlan(t, c).MarshalJSON())(t)
 			if _, err := (synth.Systems{merf.System()}).ReadPlan(text); err != nil {
 				t.Errorf("%v: %v", s, err)
 			}

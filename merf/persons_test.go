@@ -33,26 +33,16 @@ func people(t *testing.T, persons int) *records.Persons {
 			keys = append(keys, i)
 		}
 	}
-	d, err := records.FromFlat(records.Interval(2, 0, 1).WithLabels("a", "b"), flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := records.GroupBy(d, keys, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	d := must(records.FromFlat(records.Interval(2, 0, 1).WithLabels("a", "b"), flat, labels...))(t)
+	return must(records.GroupBy(d, keys, 2))(t)
 }
 
 func personPlan(t *testing.T, s records.Schema, r accountant.Relation) *merf.Plan {
 	t.Helper()
-	p, err := merf.Config{Schema: s, Features: 40,
+	p := must(merf.Config{Schema: s, Features: 40,
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
 		Generator: merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{4}}, Latent: 2, Steps: 3,
-			Batch: 8}}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+			Batch: 8}}.Plan())(t)
 	return p
 }
 
@@ -61,24 +51,15 @@ func personPlan(t *testing.T, s records.Schema, r accountant.Relation) *merf.Pla
 func TestPersonsCountAsOne(t *testing.T) {
 	d := people(t, 500)
 	b := accountant.Budget{Epsilon: 1000, Delta: 1e-5}
-	p, err := merf.Config{Schema: d.Schema(), Features: 40, Budget: b}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := merf.Config{Schema: d.Rows().Schema(), Features: 40, Budget: b}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(merf.Config{Schema: d.Schema(), Features: 40, Budget: b}.Plan())(t)
+	rows := must(merf.Config{Schema: d.Rows().Schema(), Features: 40, Budget: b}.Plan())(t)
 	if p.SumStd != rows.SumStd || p.CountStd != rows.CountStd {
 		t.Errorf("noise ±%v and ±%v for persons, ±%v and ±%v for rows, want the same", p.SumStd,
 			p.CountStd, rows.SumStd,
 			rows.CountStd)
 	}
 	l := ledger.New(b, ledger.WithUnit(records.UnitUser))
-	e, err := p.Embed(context.Background(), l, d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(p.Embed(context.Background(), l, d))(t)
 	total := e.Counts()[0] + e.Counts()[1]
 	if math.Abs(total-500) > 12*p.CountStd { // one false alarm in 10^15 runs
 		t.Errorf("500 persons are counted as %v ± %v", total, p.CountStd)
@@ -95,18 +76,12 @@ func TestPersonsInWords(t *testing.T) {
 			t.Errorf("the plan does not say %q:\n%v", want, plan)
 		}
 	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(plan))(t)
 	back, err := synth.Systems{merf.System()}.ReadPlan(text)
 	if err != nil || back.Schema().RowsPerPerson() != 2 {
 		t.Fatalf("the loaded plan is %v, error %v; want 2 rows per person", back, err)
 	}
-	gen, err := back.Fit(context.Background(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(back.Fit(context.Background(), d))(t)
 	if s := gen.Schema(); s.RowsPerPerson() != 0 {
 		t.Errorf("generated records have schema %v, want no persons", s)
 	}

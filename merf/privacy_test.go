@@ -77,20 +77,14 @@ func everythingVisible(p *merf.Plan) run {
 // does not have.
 func everyRow(t *testing.T) (records.Schema, []records.Data) {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
+	s := must(records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
 		records.Categorical("c", "p", "q", "r"), records.Flag("f", "no", "yes"),
-		records.Label("y", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("y", "a", "b")))(t)
 	var rows []records.Data
 	for _, x := range []any{nil, 0.0, 0.37, 1.0, math.Inf(-1)} {
 		for _, c := range []any{"p", "q", "r", "none of them"} {
 			for _, y := range []any{"a", "b"} {
-				f, err := records.FromValues(s, []any{x, c, []any{"no", "yes"}[len(rows)%2], y})
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must(records.FromValues(s, []any{x, c, []any{"no", "yes"}[len(rows)%2], y}))(t)
 				rows = append(rows, f)
 			}
 		}
@@ -143,11 +137,7 @@ func released(p *merf.Plan) run {
 
 func join(t *testing.T, s records.Schema, parts ...records.Data) records.Data {
 	t.Helper()
-	d, err := records.Concat(s, parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.Concat(s, parts...))(t)
 }
 
 // TestTheStatedEffectIsAttained checks that a record of norm B changes the release by exactly the
@@ -170,10 +160,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 			c.Batches = b
 			p := mustPlan(t, c)
 			l := ledger.New(c.Budget)
-			e, err := p.Embed(context.Background(), l, drawTable(t, 100, 1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(p.Embed(context.Background(), l, drawTable(t, 100, 1)))(t)
 			entries, stage := l.Entries(), p.Stages()[0]
 			if len(entries) != 1 || !accountant.EqualEvents(entries[0].Event, stage.Event) ||
 				entries[0].Reserved != stage.Count || entries[0].Spent != stage.Count {
@@ -198,10 +185,7 @@ func TestNoiseHasThePlannedSize(t *testing.T) {
 		c := small(records.Binary(6).WithLabels("a", "b"), r, kernels()["rbf"])
 		c.Kernel = rff.RBF{Dim: 12000, Bandwidth: 1}
 		p := mustPlan(t, c)
-		none, err := records.FromFlat(c.Schema, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		none := must(records.FromFlat(c.Schema, nil))(t)
 		e := mustEmbed(t, p, none)
 		square, n := 0.0, 0
 		for class := range e.Classes() {
@@ -254,25 +238,16 @@ func TestHostileRecordsAreEmbedded(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a",
 		"b") // float32 represents neither bound exactly
-	wild, err := records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0},
-		{5, 5, 5, 5}, {0, 0, 0, 0}}, 0, -7, 99, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	none, err := records.FromFlat(s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wild := must(records.FromRows(s, [][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0},
+		{5, 5, 5, 5}, {0, 0, 0, 0}}, 0, -7, 99, 1))(t)
+	none := must(records.FromFlat(s, nil))(t)
 	p := mustPlan(t, small(s, accountant.AddOrRemoveOne, kernels()["phase"]))
 	for name, data := range map[string]records.Data{"hostile": wild, "empty": none} {
 		gen, err := merf.Train(context.Background(), mustEmbed(t, p, data), quick)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		drawn, err := gen.Sample(context.Background(), 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		drawn := must(gen.Sample(context.Background(), 100))(t)
 		if err := records.Check(drawn); err != nil {
 			t.Errorf("%s: synthetic records outside the schema: %v", name, err)
 		}

@@ -16,10 +16,7 @@ func TestFeaturesAreARecordsOwn(t *testing.T) {
 	for _, in := range []int{1, 7, 130} {
 		for _, k := range []rff.EmbeddingKernel{rff.RBF{Dim: 300, Bandwidth: 1},
 			rff.RBF{Dim: 33, Bandwidth: 1, Phase: true}, rff.Rule(64, in), rff.Pairs{Knots: 3}} {
-			e, err := k.Embedding(rff.Layout{In: in}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(k.Embedding(rff.Layout{In: in}, 1))(t)
 			const most = 70
 			x := device.HostMatrix(most, in, make([]float32, most*in))
 			for i := range x.Data {

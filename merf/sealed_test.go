@@ -31,10 +31,7 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 			if err := s.Add(t.Context(), data.Slice(cuts[i-1], cuts[i])); err != nil {
 				t.Fatal(err)
 			}
-			b, err := s.Seal(k, mechanism.Shard{Name: fmt.Sprint(i)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(s.Seal(k, mechanism.Shard{Name: fmt.Sprint(i)}))(t)
 			arrived = append(arrived, b)
 		}
 	}
@@ -42,22 +39,13 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 	seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 5) }
 	one, two, three := ledger.New(c.Budget), ledger.New(c.Budget),
 		ledger.New(c.Budget)
-	want, err := p.FitOn(seeded(), one, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(p.FitOn(seeded(), one, data))(t)
 	sums := p.NewPartial()
 	if err := sums.Open(k, arrived...); err != nil {
 		t.Fatal(err)
 	}
-	e, err := p.Release(seeded(), two, []*mechanism.Partial{sums})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shards, err := p.Refit(t.Context(), e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(p.Release(seeded(), two, []*mechanism.Partial{sums}))(t)
+	shards := must(p.Refit(t.Context(), e))(t)
 	passes, err := p.FitPasses(seeded(), three, func(_ context.Context, pass synth.Pass) (
 		*mechanism.Partial, error) {
 		sums, err := p.Partial(pass)
@@ -83,10 +71,7 @@ func TestSealedShardsGiveTheSameGenerator(t *testing.T) {
 
 func drawnRows(t *testing.T, g *synth.Generator) device.Batch {
 	t.Helper()
-	data, err := g.Sample(t.Context(), 50, synth.Seed(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(g.Sample(t.Context(), 50, synth.Seed(1)))(t)
 	var b device.Batch
 	data.Range(0, data.Len(), &b)
 	return b

@@ -43,11 +43,7 @@ func wide(t testing.TB) records.Schema {
 	for i := range 5 {
 		columns = append(columns, records.Flag(fmt.Sprintf("f%d", i), "no", "yes"))
 	}
-	s, err := records.NewSchema(append(columns, records.Label("y", "a", "b"))...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(records.NewSchema(append(columns, records.Label("y", "a", "b"))...))(t)
 }
 
 // generated yields rows of a schema in frames of at most 8192 rows, which it makes one after

@@ -26,17 +26,11 @@ func learned(t *testing.T) (*synth.Generator, *records.Frame) {
 	data := drawTable(t, 4000, 2)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, rff.RBF{Dim: 600, Bandwidth: 1})
 	// The noise has a fixed seed, because the test is about learning.
-	e, err := mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1),
-		ledger.New(c.Budget), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := merf.Train(context.Background(), e,
+	e := must(mustPlan(t, c).Embed(privacytest.Seeded(t, context.Background(), 1),
+		ledger.New(c.Budget), data))(t)
+	m := must(merf.Train(context.Background(), e,
 		merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{40}, BatchNorm: true}, Latent: 5,
-			Steps: 400, Batch: 240, LR: 0.01, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Steps: 400, Batch: 240, LR: 0.01, Seed: 1}))(t)
 	return m, data
 }
 
@@ -109,10 +103,7 @@ func TestEveryWayToTrain(t *testing.T) {
 		}
 		class := synth.OfClass(min(s.Classes()-1, 1))
 		for _, opts := range [][]synth.DrawOption{{class}, {class, synth.Means()}} {
-			drawn, err := m.Sample(context.Background(), 1100, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			drawn := must(m.Sample(context.Background(), 1100, opts...))(t)
 			if err := records.Check(drawn); err != nil || drawn.Len() != 1100 {
 				t.Errorf("%v: %d records: %v", drawn.Schema(), drawn.Len(), err)
 			}
@@ -125,11 +116,7 @@ func TestEveryWayToTrain(t *testing.T) {
 
 func empty(t *testing.T, s records.Schema) records.Data {
 	t.Helper()
-	d, err := records.Concat(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.Concat(s))(t)
 }
 
 // TestConvolutionalGenerator trains a convolutional generator of images and checks that images of

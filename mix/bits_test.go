@@ -50,10 +50,7 @@ func TestBitsOfASeed(t *testing.T) {
 		if c.Centers.Share > 0 {
 			c.Centers.Share, c.Centers.NoiseMultiplier = 0, 2
 		}
-		gen, err := mustPlan(t, c).Fit(ctx, grey(t, 30, s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(mustPlan(t, c).Fit(ctx, grey(t, 30, s)))(t)
 		x, y := gen.Model().(*mix.Model).Rows().Matrices()
 		h := sha256.New()
 		fmt.Fprint(h, x.Data, y.Data)

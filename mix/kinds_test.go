@@ -54,11 +54,7 @@ func reread(t testing.TB, g *synth.Generator) *synth.Generator {
 	if err := g.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := synth.Systems{mix.System()}.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return back
+	return must(synth.Systems{mix.System()}.Load(&file))(t)
 }
 
 // kindsAreOwn has the kinds for which synthetic records have the schema of the real records. For
@@ -128,10 +124,7 @@ func has(m *mix.Model, class int) bool {
 // TestTablesAndSetsAreRefused checks that Plan refuses tables and sets, with and without a
 // projection.
 func TestTablesAndSetsAreRefused(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b")))(t)
 	for _, s := range []records.Schema{table, records.Sets(9, 3)} {
 		for _, p := range []mix.Projection{{}, {Dim: 3}} {
 			c := small(s, mix.Poisson{Nominal: 12, Degree: 3})

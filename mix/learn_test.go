@@ -39,11 +39,8 @@ func striped(t testing.TB, n int, seed uint64) *records.Table {
 			}
 		}
 	}
-	table, err := records.FromFlat(records.Image(6, 6).WithLabels("high", "middle", "low"),
-		flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Image(6, 6).WithLabels("high", "middle", "low"),
+		flat, labels...))(t)
 	return table
 }
 
@@ -63,10 +60,7 @@ func mixed(t testing.TB, byClass bool) *mix.Model {
 		c.Centers = mix.Centers{Share: 0.2, ClipNorm: 1.5}
 	}
 	// The noise has a fixed seed, because these tests are not about the noise.
-	gen, err := mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 1), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(mustPlan(t, c).Fit(privacytest.Seeded(t, t.Context(), 1), data))(t)
 	releases[byClass] = gen.Model().(*mix.Model)
 	return releases[byClass]
 }
@@ -91,19 +85,13 @@ func TestLearning(t *testing.T) {
 	for name, byClass := range map[string]bool{"together": false, "by class": true} {
 		t.Run(name, func(t *testing.T) {
 			m := mixed(t, byClass)
-			moments, err := m.Moments()
-			if err != nil {
-				t.Fatal(err)
-			}
+			moments := must(m.Moments())(t)
 			checkMoments(t, moments)
 			fresh := classifier(t)
 			if err := (mix.Trainer{LearningRate: 5e-3}).FitMoments(ctx, fresh, moments, 2000); err != nil {
 				t.Fatal(err)
 			}
-			described, err := moments.Described(test)
-			if err != nil {
-				t.Fatal(err)
-			}
+			described := must(moments.Described(test))(t)
 			if err := records.Check(described); err != nil {
 				t.Errorf("described images leave their domain: %v", err)
 			}
@@ -124,11 +112,7 @@ func TestLearning(t *testing.T) {
 
 func classifier(t *testing.T) *models.Classifier {
 	t.Helper()
-	net, err := models.MLP{Hidden: []int{20}}.Classifier(device.CPU(), 36, 3, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return must(models.MLP{Hidden: []int{20}}.Classifier(device.CPU(), 36, 3, 1))(t)
 }
 
 // checkMoments compares the class means of m with the means of 3000 other records.
@@ -161,19 +145,10 @@ func TestRowsSurviveSaving(t *testing.T) {
 		t.Fatal(err)
 	}
 	features, labels := m.Rows().Matrices()
-	z, err := zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must(zip.NewReader(bytes.NewReader(out.Bytes()), int64(out.Len())))(t)
 	for name, want := range map[string]device.Matrix{"x.npy": features, "y.npy": labels} {
-		f, err := z.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := records.ReadNPY(f, records.Interval(want.Cols, -1e30, 1e30))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(z.Open(name))(t)
+		got := must(records.ReadNPY(f, records.Interval(want.Cols, -1e30, 1e30)))(t)
 		if flat, _ := got.Flat(); !reflect.DeepEqual(flat, want.Data) {
 			t.Errorf("%s holds other numbers", name)
 		}
@@ -190,19 +165,12 @@ func TestRowsSurviveSaving(t *testing.T) {
 
 func encoded(t testing.TB, m *mix.Model) *synth.File {
 	t.Helper()
-	f, err := m.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(m.Encode())(t)
 }
 
 func decoded(t testing.TB, f *synth.File) *mix.Model {
 	t.Helper()
-	m, err := mix.System().Model(f, synth.Loading{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(mix.System().Model(f, synth.Loading{}))(t)
 	return m.(*mix.Model)
 }
 
@@ -211,14 +179,8 @@ func decoded(t testing.TB, f *synth.File) *mix.Model {
 func TestPlanKeepsItsCandidates(t *testing.T) {
 	c := small(records.Image(2, 3), mix.Poisson{Nominal: 200})
 	p := mustPlan(t, c)
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := synth.Systems{mix.System()}.ReadPlan(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(p))(t)
+	read := must(synth.Systems{mix.System()}.ReadPlan(text))(t)
 	if len(p.Candidates) < 2 || read.String() != p.String() || read.Total() != p.Total() {
 		t.Errorf("the plan\n%v\nis read as\n%v", p, read)
 	}
@@ -228,10 +190,7 @@ func TestPlanKeepsItsCandidates(t *testing.T) {
 // deviation. The sample standard deviation of 21,600 numbers is off by 3 % or more with probability
 // 5e-10.
 func TestNoiseIsThePlans(t *testing.T) {
-	none, err := records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must(records.FromFlat(records.Image(6, 6).WithLabels("a", "b", "c"), nil))(t)
 	c := mix.Config{Schema: none.Schema(), Budget: accountant.Budget{Epsilon: 8, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 300, Degree: 4}, Mixtures: 7200, ClipNorm: 3}
 	p := mustPlan(t, c)
@@ -285,10 +244,7 @@ func TestDenoise(t *testing.T) {
 		flat[i], flat[64+i] = 0.3, float32(rng.NormFloat64())
 	}
 	rows := mix.RowsOf(64, 0, flat, nil)
-	out, err := mix.Denoise(rows, records.Image(8, 8), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(mix.Denoise(rows, records.Image(8, 8), 1))(t)
 	for _, v := range out.Features(0) {
 		if math.Abs(float64(v)-0.3) > 1e-5 {
 			t.Errorf("a pixel of a constant image is %v after smoothing, want 0.3", v)
@@ -357,10 +313,7 @@ func TestMomentsOfAnyRows(t *testing.T) {
 		for i := 0; i+3 < len(f.Sections[0].Data); i += 4 {
 			copy(f.Sections[0].Data[i:], []byte{0xff, 0xff, 0x7f, 0x7f}) // the largest float32
 		}
-		moments, err := decoded(t, f).Moments()
-		if err != nil {
-			t.Fatal(err)
-		}
+		moments := must(decoded(t, f).Moments())(t)
 		drawn, err := moments.Sample(context.Background(), 20, 1)
 		if err != nil || records.Check(drawn) != nil {
 			t.Errorf("drawn records: errors %v and %v, want none", err, records.Check(drawn))
@@ -375,14 +328,8 @@ func TestMomentsOfNoClass(t *testing.T) {
 	for i := 0; i+3 < len(f.Sections[1].Data); i += 4 {
 		copy(f.Sections[1].Data[i:], []byte{0, 0, 0x80, 0xbf}) // −1
 	}
-	moments, err := decoded(t, f).Moments()
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawn, err := moments.Sample(context.Background(), 200, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moments := must(decoded(t, f).Moments())(t)
+	drawn := must(moments.Sample(context.Background(), 200, 1))(t)
 	seen := map[int32]int{}
 	for _, l := range drawn.Labels() {
 		seen[l]++
@@ -401,10 +348,7 @@ func TestMomentsOfSubsets(t *testing.T) {
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
 		Relation: accountant.ReplaceOne}, Sampling: mix.WithoutReplacement{Records: 6000, Degree: 32},
 		Mixtures: 3000, ClipNorm: 3}
-	moments, err := released(t, mustPlan(t, c), data).Moments()
-	if err != nil {
-		t.Fatal(err)
-	}
+	moments := must(released(t, mustPlan(t, c), data).Moments())(t)
 	checkMoments(t, moments)
 }
 
@@ -413,20 +357,14 @@ func TestMomentsOfSubsets(t *testing.T) {
 // the noise must give another network. The seed is fixed. Only about one seed in ten million would
 // exceed the tolerance of 2 %.
 func TestDrawnImagesGetNoise(t *testing.T) {
-	m, err := mixed(t, true).Moments()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(mixed(t, true).Moments())(t)
 	for _, c := range []struct{ noise, want float64 }{{0, 0.1}, {0.3, 0.3}, {-1, 0}} {
 		if got := mix.NoiseOfDrawn(m, c.noise); math.Abs(got-c.want) > 0.02*c.want {
 			t.Errorf("noise %v: got a standard deviation of %v, want %v", c.noise, got, c.want)
 		}
 	}
 	learnt := func(noise float64) []float32 {
-		net, err := models.MLP{Hidden: []int{3}}.Classifier(device.CPU(), 36, 3, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must(models.MLP{Hidden: []int{3}}.Classifier(device.CPU(), 36, 3, 1))(t)
 		learner := mix.Trainer{Epochs: 1, Noise: noise}
 		if err := learner.FitMoments(t.Context(), net, m, 200); err != nil {
 			t.Fatal(err)

@@ -66,10 +66,7 @@ func TestLostMixturesAreLeftOut(t *testing.T) {
 		m := short(t, mixed(t, byClass), func(row, class int) bool {
 			return row%7 != 0 && (class > 0 || row%2 == 0)
 		})
-		moments, err := m.Moments()
-		if err != nil {
-			t.Fatal(err)
-		}
+		moments := must(m.Moments())(t)
 		checkMoments(t, moments)
 	}
 }
@@ -93,10 +90,7 @@ func TestLostClass(t *testing.T) {
 						if !labelled || c.Projection != (mix.Projection{}) {
 							return
 						}
-						moments, err := m.Moments()
-						if err != nil {
-							t.Fatal(err)
-						}
+						moments := must(m.Moments())(t)
 						drawn, err := moments.Sample(t.Context(), 20, 1)
 						if err == nil {
 							err = records.Check(drawn)
@@ -159,11 +153,8 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stages []string
-	gen, err := p.FitOn(t.Context(), l, data, synth.CheckpointEvery(path, 1),
-		synth.OnProgress(func(s synth.Progress) { stages = append(stages, strconv.Itoa(s.Step)) }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(p.FitOn(t.Context(), l, data, synth.CheckpointEvery(path, 1),
+		synth.OnProgress(func(s synth.Progress) { stages = append(stages, strconv.Itoa(s.Step)) })))(t)
 	m := gen.Model().(*mix.Model)
 	count, bits := map[int]int{}, map[uint32]int{}
 	for i := range m.Rows().Len() {
@@ -188,10 +179,7 @@ func TestInterruptedRunKeepsItsRows(t *testing.T) {
 // left to draw are together more than the plan has.
 func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	data := striped(t, 60, 2)
-	p, err := together(data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(together(data.Schema(), accountant.Budget{Epsilon: 3, Delta: 1e-5}, 60))(t)
 	path := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
 	stop := synth.OnProgress(func(at synth.Progress) {
@@ -202,27 +190,21 @@ func TestMoreMixturesThanThePlanHas(t *testing.T) {
 	if _, err := p.Fit(ctx, data, synth.CheckpointEvery(path, 1), stop); err == nil {
 		t.Fatal("the run was not interrupted")
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(path))(t)
 	held := regexp.MustCompile(`"rows":([0-9]+)`)
 	for _, forged := range []bool{false, true} {
-		f, err := synth.DecodeFile(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(synth.DecodeFile(bytes.NewReader(text)))(t)
 		rows, err := strconv.Atoi(string(held.FindSubmatch(f.Header)[1]))
-		if err != nil || rows < 100 || rows > 500 {
-			t.Fatalf("the checkpoint has %d rows, want 100 to 500: %v", rows, err)
+		if err != nil || rows < 40 || rows > 180 {
+			t.Fatalf("the checkpoint has %d rows, want 40 to 180: %v", rows, err)
 		}
 		// The forged file has exactly the plan's number of rows, so only the number left to draw reveals
 		// it.
 		if forged {
-			f.Header = held.ReplaceAll(f.Header, []byte(`"rows":600`))
+			f.Header = held.ReplaceAll(f.Header, []byte(`"rows":200`))
 			for i, s := range f.Sections {
 				row := len(s.Data) / rows
-				f.Sections[i].Data = bytes.Repeat(s.Data, 6)[:600*row]
+				f.Sections[i].Data = bytes.Repeat(s.Data, 6)[:200*row]
 			}
 		}
 		var file bytes.Buffer

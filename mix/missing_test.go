@@ -51,14 +51,8 @@ func TestWhatIsMissing(t *testing.T) {
 	mistakes["moments of no model"] = second(none.Moments())
 	mistakes["records for no model"] = second(none.Prepared(data))
 	m := released(t, p, data)
-	moments, err := m.Moments()
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := models.MLP{}.Classifier(device.CPU(), s.Dim(), s.Classes(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	moments := must(m.Moments())(t)
+	net := must(models.MLP{}.Classifier(device.CPU(), s.Dim(), s.Classes(), 1))(t)
 	mistakes["denoise"] = second(mix.Denoise(nil, s, 1))
 	mistakes["prepared"] = second(m.Prepared(nil))
 	mistakes["described"] = second(moments.Described(nil))

@@ -148,10 +148,7 @@ func TestPassesAreTheSameBits(t *testing.T) {
 			}
 			p := mustPlan(t, fixed(all[name], 600))
 			one := ledger.New(p.Budget())
-			want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 7), one, data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must(p.FitOn(privacytest.Seeded(t, t.Context(), 7), one, data))(t)
 			for _, shards := range []int{3, 17} {
 				e := &elsewhere{plan: p, key: mechanism.NewKey(), shards: cut(data, shards),
 					open: shards == 3}
@@ -185,11 +182,7 @@ func TestPassesOfPersons(t *testing.T) {
 		for i := range keys {
 			keys[i] = i / 3
 		}
-		p, err := records.GroupBy(d, keys, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return must(records.GroupBy(d, keys, 3))(t)
 	}
 	c := mix.Config{Schema: s.ByPerson(3), Budget: accountant.Budget{Epsilon: 1e3, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 20, Degree: 4}, Mixtures: 200, ClipNorm: 1, NoiseMultiplier: 1.5}
@@ -197,10 +190,7 @@ func TestPassesOfPersons(t *testing.T) {
 	users := func() *ledger.Ledger {
 		return ledger.New(p.Budget(), ledger.WithUnit(records.UnitUser))
 	}
-	want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), users(), persons(rows))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(p.FitOn(privacytest.Seeded(t, t.Context(), 3), users(), persons(rows)))(t)
 	names := []string{"first", "second"}
 	read := func(ctx context.Context, pass synth.Pass) (*mechanism.Partial, error) {
 		all, err := p.Partial(synth.Pass{Purpose: pass.Purpose, State: pass.State})
@@ -214,11 +204,8 @@ func TestPassesOfPersons(t *testing.T) {
 		}
 		return all, err
 	}
-	got, err := p.FitPasses(privacytest.Seeded(t, t.Context(), 3), users(), read,
-		synth.Shards(names...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must(p.FitPasses(privacytest.Seeded(t, t.Context(), 3), users(), read,
+		synth.Shards(names...)))(t)
 	if !reflect.DeepEqual(rowsOf(t, want), rowsOf(t, got)) {
 		t.Error("FitPasses and FitOn release different rows")
 	}
@@ -361,11 +348,8 @@ func TestPassesThatCannotBe(t *testing.T) {
 			t.Errorf("purpose %q: got sums %v, want an error", pass.Purpose, sums)
 		}
 	}
-	sums, err := p.Partial(synth.Pass{Purpose: mix.PurposeMixtures,
-		State: []byte(`{"shards":["a"],"mixtures":[42]}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sums := must(p.Partial(synth.Pass{Purpose: mix.PurposeMixtures,
+		State: []byte(`{"shards":["a"],"mixtures":[42]}`)}))(t)
 	if err := sums.Add(t.Context(), data); !errors.As(err, &wrong) {
 		t.Errorf("Add before Begin: got %v, want *param.Error", err)
 	}
@@ -396,10 +380,7 @@ func TestPassesResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := l.Entries()
-	g, err := p.FitPasses(t.Context(), l, e.read, synth.Shards(e.names()...), kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(p.FitPasses(t.Context(), l, e.read, synth.Shards(e.names()...), kept))(t)
 	if n := g.Model().(*mix.Model).Rows().Len(); n != 600 {
 		t.Errorf("got %d mixtures, want 600", n)
 	}

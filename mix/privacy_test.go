@@ -33,21 +33,13 @@ func small(s records.Schema, sampling mix.Sampling) mix.Config {
 
 func mustPlan(t testing.TB, c mix.Config) *mix.Plan {
 	t.Helper()
-	p, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(c.Plan())(t)
 }
 
 // fit runs a plan.
 func fit(t testing.TB, p *mix.Plan, data records.Data) *synth.Generator {
 	t.Helper()
-	gen, err := p.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gen
+	return must(p.Fit(t.Context(), data))(t)
 }
 
 // released returns the model that a plan releases.
@@ -165,11 +157,7 @@ func grey(t testing.TB, n int, s records.Schema) *records.Table {
 	if s.Classes() == 0 {
 		labels = nil
 	}
-	table, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
 // TestLedgerHoldsThePlan checks that the ledger has exactly the plan's events.
@@ -180,10 +168,7 @@ func TestLedgerHoldsThePlan(t *testing.T) {
 			t.Run(r.String()+"/"+name, func(t *testing.T) {
 				p := mustPlan(t, c)
 				l := ledger.New(c.Budget)
-				gen, err := p.FitOn(t.Context(), l, grey(t, 30, s))
-				if err != nil {
-					t.Fatal(err)
-				}
+				gen := must(p.FitOn(t.Context(), l, grey(t, 30, s)))(t)
 				checkLedger(t, p, l)
 				if got := l.Epsilon().Upper; math.Abs(got-p.Total().Upper) > 1e-9*got ||
 					got > c.Budget.Epsilon {
@@ -263,11 +248,8 @@ func TestRelationsCannotBeMixedUp(t *testing.T) {
 func TestHostileRecordsAreMixed(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	s := records.Interval(4, -0.3, 0.1).WithLabels("a", "b")
-	wild, err := records.FromRows(s,
-		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}}, 7, -1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wild := must(records.FromRows(s,
+		[][]float32{{nan, nan, nan, nan}, {inf, -inf, 1e38, -0}, {5, 5, 5, 5}}, 7, -1, 1))(t)
 	for name, data := range map[string]*records.Table{"hostile": wild, "empty": grey(t, 0, s)} {
 		for variant, c := range variants(s, accountant.AddOrRemoveOne, 12) {
 			drawn, err := fit(t, mustPlan(t, c), data).Sample(t.Context(), 100)

@@ -13,9 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// together plans 600 mixtures of records of all classes.
+// together plans 200 mixtures of records of all classes.
 func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
-	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 600, ClipNorm: 2}, n)
+	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 200, ClipNorm: 2}, n)
 }
 
 // apart plans mixtures of one class each, with released centres.
@@ -24,7 +24,7 @@ func apart(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
 	if classes < 2 {
 		return nil, param.New("mix_test.schema", s.String(), "classes")
 	}
-	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 200 * classes, ClipNorm: 2, ByClass: true,
+	return quick(mix.Config{Schema: s, Budget: b, Mixtures: 100 * classes, ClipNorm: 2, ByClass: true,
 		Centers: mix.Centers{Share: 0.3, ClipNorm: 1}}, n)
 }
 
@@ -75,10 +75,7 @@ func TestMixturesOfAClassAreOfItsRecords(t *testing.T) {
 			values[i], labels[i] = 1, 1
 		}
 	}
-	data, err := records.FromFlat(s, values, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, values, labels...))(t)
 	ctx := privacytest.Seeded(t, t.Context(), 1)
 	gen, err := mustPlan(t, mix.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1e5, Delta: 1e-5},
 		Sampling: mix.Poisson{Nominal: 300, Degree: 60}, Mixtures: 20, ClipNorm: 2, ByClass: true}).

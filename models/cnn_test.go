@@ -12,10 +12,7 @@ import (
 
 func newTestCNN(t testing.TB, a CNN, classes int) *Classifier {
 	t.Helper()
-	n, err := a.Classifier(device.CPU(), a.image().Len(), classes, 17)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(a.Classifier(device.CPU(), a.image().Len(), classes, 17))(t)
 	perturb(n, rand.New(rand.NewPCG(4, 2)), 0.1)
 	return n
 }
@@ -118,10 +115,7 @@ func TestCNNChunks(t *testing.T) {
 func TestCNNLearns(t *testing.T) {
 	a := CNN{Height: 8, Width: 8, Channels: 1,
 		Convolutions: []Convolution{{Maps: 6, Size: 3, Stride: 2, Pad: 1}}, Hidden: []int{12}}
-	n, err := a.Classifier(device.CPU(), 64, 2, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(a.Classifier(device.CPU(), 64, 2, 3))(t)
 	b, w := stripes(rand.New(rand.NewPCG(9, 2)), 500), make([]float32, 400)
 	for i := range w {
 		w[i] = -.5 / 400

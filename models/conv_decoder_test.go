@@ -26,10 +26,7 @@ var testDecoders = []ConvDecoder{
 
 func newTestDecoder(t testing.TB, a ConvDecoder, latent int) *decoder {
 	t.Helper()
-	g, err := a.NewGenerator(device.CPU(), latent, nil, 23)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(a.NewGenerator(device.CPU(), latent, nil, 23))(t)
 	n := g.(*decoder)
 	rng := rand.New(rand.NewPCG(3, 2))
 	for i := range n.params.Flat.Data {

@@ -239,10 +239,7 @@ func criticCases() map[string]criticCase {
 }
 
 func newPaired(t testing.TB, c criticCase) paired {
-	n, err := c.arch.Critic(device.CPU(), c.dim, c.classes, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(c.arch.Critic(device.CPU(), c.dim, c.classes, 3))(t)
 	p := paired{n, 10}
 	perturb(p, rand.New(rand.NewPCG(2, 9)), 0.1)
 	return p
@@ -476,10 +473,7 @@ func TestCriticSize(t *testing.T) {
 
 func TestCriticJSON(t *testing.T) {
 	for _, a := range []CriticArchitecture{vectorCritic, Critic28(16)} {
-		text, err := MarshalArchitecture(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(MarshalArchitecture(a))(t)
 		if back, err := UnmarshalCritic(text); err != nil || !reflect.DeepEqual(a, back) {
 			t.Errorf("read back as %v, %v", back, err)
 		}

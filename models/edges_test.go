@@ -19,10 +19,7 @@ func TestCriticChunks(t *testing.T) {
 	const images = 20
 	a := CNN{Height: 28, Width: 28, Channels: 1, Activation: LeakyReLU,
 		Convolutions: []Convolution{{Maps: 4, Size: 5, Pad: 2}}}
-	c, err := a.Critic(device.CPU(), 784, 0, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(a.Critic(device.CPU(), 784, 0, 3))(t)
 	if rows := chunkRows(c.(*critic).g.nodes[1].unit.(*convUnit).window); rows >= images {
 		t.Fatalf("a chunk holds %d images: the test needs several chunks", rows)
 	}

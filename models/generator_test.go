@@ -32,10 +32,7 @@ var testGenerators = []generatorCase{
 
 func newTestGenerator(t testing.TB, c generatorCase, latent int) *decoder {
 	t.Helper()
-	n, err := c.arch.NewGenerator(device.CPU(), latent, c.heads, 23)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(c.arch.NewGenerator(device.CPU(), latent, c.heads, 23))(t)
 	d := n.(*decoder)
 	rng := rand.New(rand.NewPCG(3, 2))
 	for i := range d.params.Flat.Data {
@@ -153,10 +150,7 @@ func TestGeneratorSize(t *testing.T) {
 
 func TestGeneratorJSON(t *testing.T) {
 	for _, c := range testGenerators {
-		text, err := MarshalArchitecture(c.arch)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(MarshalArchitecture(c.arch))(t)
 		back, err := UnmarshalGenerator(text)
 		if again, err2 := MarshalArchitecture(back); err != nil || err2 != nil ||
 			string(again) != string(text) {

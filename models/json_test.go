@@ -21,19 +21,13 @@ func TestArchitectureJSON(t *testing.T) {
 		RBM{Hidden: 200, Chains: 100, Sweeps: 1, WeightStd: 0.01},
 		VAE{Hidden: []int{3, 2}, Latent: 1, Activation: Tanh, OutputBias: -2},
 		RBM{Hidden: 3, Chains: 2, Sweeps: 5, SampleSweeps: 7, VisibleBias: -1}} {
-		text, err := MarshalArchitecture(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(MarshalArchitecture(a))(t)
 		back, err := UnmarshalDensity(text)
 		if err != nil || !reflect.DeepEqual(a, back) {
 			t.Errorf("%s was read back as %+v, %v", text, back, err)
 		}
 	}
-	text, err := MarshalArchitecture(own{PaperVAE()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(MarshalArchitecture(own{PaperVAE()}))(t)
 	if _, err := UnmarshalDensity(text); !errors.Is(err, ErrFormat) {
 		t.Errorf("an unknown name: %v", err)
 	}
@@ -61,10 +55,7 @@ func TestSizeIsWhatNewTakes(t *testing.T) {
 		}
 		for _, a := range []DensityArchitecture{VAE{Hidden: hidden, Latent: 1 + rng.IntN(4)},
 			RBM{Hidden: 1 + rng.IntN(9), Chains: 1 + rng.IntN(5)}} {
-			g, err := a.New(device.CPU(), v, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must(a.New(device.CPU(), v, 1))(t)
 			params, state := a.(interface{ Size(Visible) (int64, int64) }).Size(v)
 			if params != int64(g.Params().Len()) {
 				t.Errorf("%+v: Size returns %d parameters, the network has %d", a, params, g.Params().Len())
@@ -115,10 +106,7 @@ func TestNilArchitectures(t *testing.T) {
 			t.Errorf("a nil architecture: %v", err)
 		}
 	}
-	text, err := MarshalArchitecture(PaperVAE())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(MarshalArchitecture(PaperVAE()))(t)
 	if back, err := UnmarshalDensity(text, nil, own{}); err != nil ||
 		!reflect.DeepEqual(back, PaperVAE()) {
 		t.Errorf("with a nil among the given architectures: %v, %v", back, err)

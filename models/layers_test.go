@@ -105,20 +105,14 @@ func TestLayersAreTheNetwork(t *testing.T) {
 	for _, a := range []interface {
 		Classifier(be device.Backend, in, classes int, seed uint64) (*Classifier, error)
 	}{MLP{Hidden: []int{4}}, images} {
-		n, err := a.Classifier(be, 40, 3, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(a.Classifier(be, 40, 3, 1))(t)
 		check(a, n, 40, func(x, dst device.Matrix) {
 			n.Predict(device.Batch{Rows: x.Rows, Dense: x}, dst)
 		}, 3)
 	}
 	smooth := MLP{Hidden: []int{4}, Activation: Softplus}
 	for _, a := range []CriticArchitecture{smooth, images} {
-		n, err := a.Critic(be, 40, 0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(a.Critic(be, 40, 0, 1))(t)
 		check(a, n, 40, func(x, dst device.Matrix) {
 			scores := make([]float64, x.Rows)
 			n.ScoreGradient(be.New(x.Rows, 40), x, nil, 0, scores)
@@ -140,14 +134,8 @@ func TestLayersOfDecoders(t *testing.T) {
 	be := device.CPU()
 	for _, v := range []Visible{{Dim: 6}, {Dim: 6, Likelihood: GaussianUnit},
 		{Dim: 6, Blocks: []Block{{Width: 3, OneHot: true}, {Width: 2, Missing: true}, {Width: 1}}}} {
-		n, err := VAE{Hidden: []int{5, 4}, Latent: 2, Activation: Tanh}.New(be, v, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := LayersOf(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(VAE{Hidden: []int{5, 4}, Latent: 2, Activation: Tanh}.New(be, v, 3))(t)
+		list := must(LayersOf(n))(t)
 		dst, x, rng := be.New(9, 6), be.New(9, 2), rand.New(rand.NewPCG(1, 1))
 		for i := range x.Data {
 			x.Data[i] = float32(rng.NormFloat64())
@@ -159,16 +147,10 @@ func TestLayersOfDecoders(t *testing.T) {
 
 // TestLayersAreCopies: changing layers does not change the network.
 func TestLayersAreCopies(t *testing.T) {
-	n, err := MLP{Hidden: []int{3}, BatchNorm: true}.NewGenerator(device.CPU(), 2,
-		[]Head{{1, SigmoidHead}}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(MLP{Hidden: []int{3}, BatchNorm: true}.NewGenerator(device.CPU(), 2,
+		[]Head{{1, SigmoidHead}}, 1))(t)
 	before := slices.Clone(n.Params().Flat.Data)
-	list, err := LayersOf(n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must(LayersOf(n))(t)
 	for _, l := range list {
 		for _, m := range []device.Matrix{l.Weight, l.Bias, l.Centre} {
 			for i := range m.Data {
@@ -182,10 +164,7 @@ func TestLayersAreCopies(t *testing.T) {
 }
 
 func TestNotLayered(t *testing.T) {
-	n, err := RBM{Hidden: 2, Chains: 2}.New(device.CPU(), Visible{Dim: 3}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(RBM{Hidden: 2, Chains: 2}.New(device.CPU(), Visible{Dim: 3}, 1))(t)
 	for _, net := range []any{n, nil} {
 		_, err := LayersOf(net)
 		if e := new(param.Error); !errors.As(err, &e) ||

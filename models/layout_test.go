@@ -198,10 +198,7 @@ func TestRBMOfBlocksSamplesItsEnergy(t *testing.T) {
 	blocks := []Block{{Width: 3, OneHot: true}, {Width: 1}, {Width: 2, Missing: true}}
 	v := Visible{Dim: 6, Blocks: blocks}
 	a := RBM{Hidden: 2, Chains: 40_000}
-	g, err := a.New(device.CPU(), v, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(a.New(device.CPU(), v, 3))(t)
 	n := g.(*rbm)
 	perturb(n, rand.New(rand.NewPCG(8, 8)), 1)
 	n.chains.advance(n, 60)

@@ -11,10 +11,7 @@ import (
 
 func newTestClassifier(t *testing.T, a MLP, in, classes int) *Classifier {
 	t.Helper()
-	n, err := a.Classifier(device.CPU(), in, classes, 31)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(a.Classifier(device.CPU(), in, classes, 31))(t)
 	perturb(n, rand.New(rand.NewPCG(1, 2)), 0.1)
 	return n
 }
@@ -112,10 +109,7 @@ func TestClassifierIgnoresUnknownLabels(t *testing.T) {
 }
 
 func TestClassifierLearnsXor(t *testing.T) {
-	n, err := MLP{Hidden: []int{16}, Activation: Tanh}.Classifier(device.CPU(), 2, 2, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(MLP{Hidden: []int{16}, Activation: Tanh}.Classifier(device.CPU(), 2, 2, 7))(t)
 	b := device.Batch{Rows: 4, Dense: device.HostMatrix(4, 2, []float32{0, 0, 0, 1, 1, 0, 1, 1}),
 		Labels: []int32{0, 1, 1, 0}}
 	w := []float32{-.5, -.5, -.5, -.5}

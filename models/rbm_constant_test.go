@@ -13,10 +13,7 @@ import (
 // the same row would leave out the visible biases, and these examples would be clipped too little.
 func TestNormsAfterAnExampleThatIsNotFinite(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	g, err := RBM{Hidden: 4, Chains: 3, VisibleBias: -3}.New(device.CPU(), Visible{Dim: 9}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(RBM{Hidden: 4, Chains: 3, VisibleBias: -3}.New(device.CPU(), Visible{Dim: 9}, 1))(t)
 	bad := binaryBatch(rng, 3, 9, 0.5)
 	bad.Dense.Row(1)[2] = float32(math.NaN())
 	grads := g.Gradients(bad)

@@ -13,10 +13,7 @@ import (
 
 func newTestRBM(t *testing.T, a RBM, v Visible) *rbm {
 	t.Helper()
-	g, err := a.New(device.CPU(), v, 21)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(a.New(device.CPU(), v, 21))(t)
 	n := g.(*rbm)
 	perturb(n, rand.New(rand.NewPCG(1, 2)), 0.3)
 	n.BeginStep()
@@ -130,10 +127,7 @@ func TestRBMChainsIgnoreRecords(t *testing.T) {
 
 func TestRBMLearnsAndSamples(t *testing.T) {
 	const dim, rows = 12, 64
-	g, err := RBM{Hidden: 8, Chains: 50}.New(device.CPU(), Visible{Dim: dim}, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(RBM{Hidden: 8, Chains: 50}.New(device.CPU(), Visible{Dim: dim}, 5))(t)
 	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim))}
 	for i := range rows {
 		for j := range dim / 2 {
@@ -181,10 +175,7 @@ func TestRBMLearnsAndSamples(t *testing.T) {
 
 func TestRBMState(t *testing.T) {
 	a := newTestRBM(t, RBM{Hidden: 8, Chains: 5}, Visible{Dim: 11})
-	fresh, err := RBM{Hidden: 8, Chains: 5}.New(device.CPU(), Visible{Dim: 11}, 21)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fresh := must(RBM{Hidden: 8, Chains: 5}.New(device.CPU(), Visible{Dim: 11}, 21))(t)
 	b := fresh.(*rbm)
 	copy(b.params.Flat.Data, a.params.Flat.Data)
 	for range 3 {

@@ -16,10 +16,7 @@ import (
 
 func newTestVAE(t *testing.T, a VAE, v Visible) *vae {
 	t.Helper()
-	g, err := a.New(device.CPU(), v, 11)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(a.New(device.CPU(), v, 11))(t)
 	n := g.(*vae)
 	perturb(n, rand.New(rand.NewPCG(1, 2)), 0.1)
 	return n
@@ -244,11 +241,8 @@ func TestVAELosses(t *testing.T) {
 // TestVAELearns: with clipped gradient descent without noise, the model learns two patterns.
 func TestVAELearns(t *testing.T) {
 	const dim, rows = 16, 64
-	g, err := VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(),
-		Visible{Dim: dim}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(VAE{Hidden: []int{24}, Latent: 2, Activation: Tanh}.New(device.CPU(),
+		Visible{Dim: dim}, 3))(t)
 	b := device.Batch{Rows: rows, Dense: device.HostMatrix(rows, dim, make([]float32, rows*dim)),
 		Keys: make([]uint64, rows)}
 	for i := range rows {
@@ -380,10 +374,7 @@ func names(err error, path string) bool {
 // TestVAEDecoderIsAliveAtTheOrigin: before training, about half of the decoder's rectifiers are on
 // at the centre of the prior.
 func TestVAEDecoderIsAliveAtTheOrigin(t *testing.T) {
-	g, err := PaperVAE().New(device.CPU(), Visible{Dim: 10}, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(PaperVAE().New(device.CPU(), Visible{Dim: 10}, 4))(t)
 	on := 0
 	for _, b := range g.(*vae).blocks[g.(*vae).g.nodes[g.(*vae).latent.id+1].first+1].Data {
 		if b > 0 {

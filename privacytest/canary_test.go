@@ -94,11 +94,7 @@ func (s system) trainer(t testing.TB, epsilon float64) (accountant.Event,
 		t.Fatal(err)
 	}
 	return event, func(d records.Data) []float64 {
-		out, err := run(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return must(run(d))(t)
 	}
 }
 
@@ -165,10 +161,7 @@ func (c canaries) rates(t testing.TB) string {
 	out, in := c.scores[false], c.scores[true]
 	slices.Sort(out)
 	falsePositives := []float64{0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9}
-	bounds, err := accountant.TradeOff(c.event, c.relation, falsePositives...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := must(accountant.TradeOff(c.event, c.relation, falsePositives...))(t)
 	text := ""
 	for i, f := range falsePositives {
 		threshold, above := out[len(out)-1-int(f*float64(len(out)))], 0
@@ -192,11 +185,7 @@ func filled(t testing.TB, s records.Schema, values ...float32) records.Data {
 			flat = append(flat, v)
 		}
 	}
-	d, err := records.FromFlat(s, flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(s, flat))(t)
 }
 
 // networks plans DPGM with one network.
@@ -351,11 +340,7 @@ func labelled(t testing.TB, s records.Schema, labels ...int32) records.Data {
 	for i := range flat {
 		flat[i] = 1
 	}
-	d, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(s, flat, labels...))(t)
 }
 
 // systems returns the library's systems.
@@ -420,19 +405,10 @@ func customers(t testing.TB, n int, orders ...int) *records.Linked {
 		}
 	}
 	tables := shop()
-	first, err := records.FromValues(tables.Schema, roots...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	below, err := records.FromValues(tables.Children[0].Schema, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := records.Link(tables, records.Keyed{Rows: first, Keys: keys},
-		records.Keyed{Rows: below, Parents: [][]string{of}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(records.FromValues(tables.Schema, roots...))(t)
+	below := must(records.FromValues(tables.Children[0].Schema, rows...))(t)
+	l := must(records.Link(tables, records.Keyed{Rows: first, Keys: keys},
+		records.Keyed{Rows: below, Parents: [][]string{of}}))(t)
 	return l
 }
 
@@ -472,20 +448,12 @@ func onTables(b accountant.Budget) (accountant.Event, trained, error) {
 
 func tableOf(t testing.TB) records.Schema {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("x", 0, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must(records.NewSchema(records.Numeric("x", 0, 1)))(t)
 }
 
 func rowsOf(t testing.TB, s records.Schema, numbers ...float64) records.Data {
 	t.Helper()
-	d, err := records.FromColumns(s, records.Values{Numbers: append([]float64{}, numbers...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromColumns(s, records.Values{Numbers: append([]float64{}, numbers...)}))(t)
 }
 
 func auditing() bool {
@@ -638,11 +606,7 @@ func setsOf(t testing.TB, items int, planted []bool) records.Data {
 			own = append(own, []uint32{uint32(i)})
 		}
 	}
-	d, err := records.FromItems(records.Sets(items, 1), own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromItems(records.Sets(items, 1), own))(t)
 }
 
 // itemCounts plans a release of the number of records with each item.
@@ -728,9 +692,5 @@ func distinct(t testing.TB, s records.Schema, planted []bool) records.Data {
 		}
 		flat = append(flat, row...)
 	}
-	d, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(s, flat, labels...))(t)
 }

@@ -191,15 +191,8 @@ func TestNeighboursByPerson(t *testing.T) {
 // always reads these rows has findings.
 func TestPersonsByRowAreCompared(t *testing.T) {
 	build := func(second float32) records.Data {
-		d, err := records.FromFlat(records.Interval(1, 0, 1), []float32{0.5, second, 0.25})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := records.GroupBy(d, []int{1, 1, 2}, 2)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		d := must(records.FromFlat(records.Interval(1, 0, 1), []float32{0.5, second, 0.25}))(t)
+		return must(records.GroupBy(d, []int{1, 1, 2}, 2))(t)
 	}
 	run := func(sampled bool) fitting {
 		return func(ctx context.Context, l *ledger.Ledger, d records.Data) (any, error) {

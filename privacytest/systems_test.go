@@ -138,14 +138,8 @@ func TestEveryAlgorithmIsUnderReplay(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") || name == "privacytest" || slices.Contains(known, name) {
 			continue
 		}
-		source, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(os.ReadFile(path))(t)
+		f := must(parser.ParseFile(token.NewFileSet(), path, source, parser.ImportsOnly))(t)
 		for _, i := range f.Imports {
 			if strings.HasSuffix(i.Path.Value, "/privgen/mechanism\"") {
 				t.Errorf("%s adds noise, but no run of package %s is replayed here", path, name)

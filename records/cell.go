@@ -25,8 +25,8 @@ type cellCode struct {
 	oneHot, whole bool
 	missing       bool
 	lo, hi        float64
-	logarithmic   bool
-	scale         float64 // the divisor: the span, or log(1 + span)
+	log           float64 // Column.LogUnit, in the unit of scale; a tick for a lower bound of 0
+	scale         float64 // the divisor: the span, or its logarithm
 	decimals      decimals
 	grid          *numberGrid // nil unless the column has a step
 	levels        uint16
@@ -47,15 +47,15 @@ type partCode struct {
 func newCellCode(c Column, offset int) cellCode {
 	k := cellCode{kind: c.kind, offset: offset, width: 1, whole: c.kind.of().whole,
 		missing: c.missing, lo: c.lo, hi: c.hi,
-		logarithmic: c.logarithmic, scale: c.hi - c.lo, levels: uint16(len(c.levels))}
-	if c.logarithmic {
-		k.scale = math.Log1p(c.hi - c.lo)
-	}
+		log: c.LogUnit(), scale: c.hi - c.lo, levels: uint16(len(c.levels))}
 	if k.tick = newTickCode(c); k.tick != nil {
-		k.scale = float64(k.tick.last)
-		if c.logarithmic {
-			k.scale = math.Log1p(k.scale)
+		if c.lo > 0 {
+			k.log *= float64(k.tick.last) / k.scale
 		}
+		k.scale = float64(k.tick.last)
+	}
+	if k.log > 0 {
+		k.scale = math.Log1p(k.scale / k.log)
 	}
 	k.open = c.kind.of().hashed && c.other != ""
 	k.form, _ = c.form() // the schema is valid
@@ -150,8 +150,8 @@ func (k *cellCode) level(code uint16) uint16 {
 
 // position returns the coordinate in [0, 1] of a number inside the schema.
 func (k *cellCode) position(v float64) float32 {
-	if k.logarithmic {
-		return float32(math.Log1p(v-k.lo) / k.scale)
+	if k.log > 0 {
+		return float32(math.Log1p((v-k.lo)/k.log) / k.scale)
 	}
 	return float32((v - k.lo) / k.scale)
 }
@@ -182,8 +182,8 @@ func (k *cellCode) encodeTick(row []float32, v int64) {
 
 // tickPosition returns the coordinate in [0, 1] of a tick inside the schema.
 func (k *cellCode) tickPosition(v int64) float32 {
-	if k.logarithmic {
-		return float32(math.Log1p(float64(v)) / k.scale)
+	if k.log > 0 {
+		return float32(math.Log1p(float64(v)/k.log) / k.scale)
 	}
 	return float32(float64(v) / k.scale)
 }
@@ -208,14 +208,14 @@ func (k *cellCode) decodeNumber(row []float32) float64 {
 	}
 	u := unit(row[k.offset])
 	if k.grid != nil {
-		if k.logarithmic {
-			return k.number(k.lo + math.Expm1(u*k.scale))
+		if k.log > 0 {
+			return k.number(k.lo + k.log*math.Expm1(u*k.scale))
 		}
 		return k.grid.at(math.Round(u * k.grid.last))
 	}
-	if k.logarithmic {
-		grown := math.Expm1(u * k.scale)
-		return k.number(decimalsFor((1 + grown) * k.scale).round(k.lo + grown))
+	if k.log > 0 {
+		grown := k.log * math.Expm1(u*k.scale)
+		return k.number(decimalsFor((k.log + grown) * k.scale).round(k.lo + grown))
 	}
 	return k.number(k.decimals.round(k.lo + u*k.scale))
 }
@@ -226,8 +226,8 @@ func (k *cellCode) decodeTick(row []float32) int64 {
 		return missingTick
 	}
 	v := unit(row[k.offset]) * k.scale
-	if k.logarithmic {
-		v = math.Expm1(v)
+	if k.log > 0 {
+		v = k.log * math.Expm1(v)
 	}
 	at := k.tick.within(saturated(math.Round(v)))
 	if len(k.parts) == 0 {

@@ -49,11 +49,8 @@ func (w wild) Range(lo, hi int, b *device.Batch) {
 // returned unchanged.
 func TestClampedKeepsThePromise(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	table, err := records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
-		records.Categorical("c", "p", "q"), records.Label("y", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("x", 0, 1).WithMissing(),
+		records.Categorical("c", "p", "q"), records.Label("y", "a", "b")))(t)
 	labels := []int32{0, 1, 2, -1}
 	rows := [][]float32{{nan, inf, -1, 7}, {-1e30, 1, 1, 1}, {0.5, 0.2, 0.3, 0.3}, {0, 0, 0, 0}}
 	sets := [][]uint32{{3, 3, 1}, {99, 0}, {0, 1, 2, 3, 4}, nil}
@@ -83,10 +80,7 @@ func TestClampedKeepsThePromise(t *testing.T) {
 		if s.Classes() > 0 && (part.Labels[0] != 0 || part.Labels[1] != 1) {
 			t.Errorf("%v: got labels %v, want 0 and 1", s, part.Labels)
 		}
-		own, err := records.Concat(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := must(records.Concat(s))(t)
 		if records.Clamped(own) != own {
 			t.Errorf("%v: data of this package are wrapped", s)
 		}

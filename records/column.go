@@ -2,6 +2,7 @@ package records
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -85,9 +86,10 @@ func (c Column) WithAlias(level string, texts ...string) Column {
 	return c
 }
 
-// Logarithmic encodes a number by log(1 + v − lo) instead of v − lo. This suits counts and amounts
-// that are mostly small and sometimes very large. Within 1 of the lower bound, in the unit of the
-// column, values stay almost evenly spaced.
+// Logarithmic encodes a number by its logarithm if the lower bound is positive, and otherwise by
+// log(1 + v − lo). This suits counts and amounts that are mostly small and sometimes very large.
+// Within 1 of a lower bound that is not positive, in the unit of the column, values stay almost
+// evenly spaced.
 func (c Column) Logarithmic() Column {
 	c.logarithmic = true
 	return c
@@ -154,8 +156,17 @@ func (c Column) Other() string { return c.other }
 // HasMissing reports whether the column has a missing value.
 func (c Column) HasMissing() bool { return c.missing }
 
-// IsLogarithmic reports whether [Column.Logarithmic] was applied to the column.
-func (c Column) IsLogarithmic() bool { return c.logarithmic }
+// LogUnit returns u > 0 if [Column.Logarithmic] was applied to the column, whose numbers v are then
+// encoded by log(1 + (v − lo)/u): by log v if u is the lower bound. It returns 0 for other columns.
+func (c Column) LogUnit() float64 {
+	switch {
+	case !c.logarithmic:
+		return 0
+	case c.lo > 0 && c.hi/c.lo < math.MaxFloat64:
+		return c.lo
+	}
+	return 1
+}
 
 // String returns the column in words, for a person who reviews a schema.
 func (c Column) String() string {

@@ -126,12 +126,9 @@ func TestConditionsOnLevels(t *testing.T) {
 // constraint's columns. It omits combinations of numbers, and of columns that another constraint
 // may change.
 func TestJointConditions(t *testing.T) {
-	s, err := records.NewSchema(records.Integer("n", 0, 9), records.Flag("f", "no", "yes"),
+	s := must(records.NewSchema(records.Integer("n", 0, 9), records.Flag("f", "no", "yes"),
 		records.Categorical("c", "p", "q").WithMissing(), records.Ordinal("o", "1", "2", "3"),
-		records.Label("class", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "u", "v")))(t)
 	pairs := records.Combinations([]string{"class", "c"}, []string{"v", ""}, []string{"u", "q"},
 		[]string{"v", ""})
 	numbers := records.Combinations([]string{"n", "f"}, []string{"1", "no"})

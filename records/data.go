@@ -26,15 +26,6 @@ type Data interface {
 	Range(lo, hi int, b *device.Batch)
 }
 
-// Divided is data whose Gather can be divided among several cores. Calling BeginGather and then
-// GatherPart for ranges that together cover all rows, in any order or concurrently, has the same
-// effect as Gather.
-type Divided interface {
-	Data
-	BeginGather(rows []int32, b *device.Batch)
-	GatherPart(rows []int32, b *device.Batch, lo, hi int)
-}
-
 // resize returns s with length n, reusing its buffer if that is large enough.
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }
 

@@ -10,15 +10,9 @@ import (
 // The unit stays the user if every row is examined by itself. It is UnitPart if a row of one user
 // decides about rows of others.
 func TestWhatIsKeptAcrossRecordsIsOfNoUser(t *testing.T) {
-	s, err := records.NewSchema(records.Categorical("zip", "a", "b"),
-		records.Categorical("city", "x", "y"), records.Integer("age", 0, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := records.FromValues(s, []any{"a", "y", 1}, []any{"a", "x", 2}, []any{"b", "x", 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Categorical("zip", "a", "b"),
+		records.Categorical("city", "x", "y"), records.Integer("age", 0, 9)))(t)
+	rows := must(records.FromValues(s, []any{"a", "y", 1}, []any{"a", "x", 2}, []any{"b", "x", 3}))(t)
 	users := records.WithUnit(rows, records.UnitUser)
 	for _, c := range []struct {
 		rule records.Constraint
@@ -30,14 +24,8 @@ func TestWhatIsKeptAcrossRecordsIsOfNoUser(t *testing.T) {
 		{records.Determines([]string{"zip", "city"}), 3, records.UnitPart},
 		{records.Unique("age"), 3, records.UnitPart},
 	} {
-		e, err := records.NewEnforcer(s, c.rule)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept, err := e.Keep(users, c.most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(records.NewEnforcer(s, c.rule))(t)
+		kept := must(e.Keep(users, c.most))(t)
 		if got := records.UnitOf(kept); got != c.want {
 			t.Errorf("%s, at most %d rows: unit %q, want %q", c.rule, c.most, got, c.want)
 		}

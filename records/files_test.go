@@ -307,10 +307,7 @@ func TestCSVRoundTrip(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.csv")
 	save(t, path, []byte("1, 2, no\n3, 1e99, maybe\n"))
-	odd, err := records.CSV{}.Open(path, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	odd := must(records.CSV{}.Open(path, s))(t)
 	if odd.Label(1) != 0 || odd.Row(nil, 1)[1] != 5 || records.Check(odd) == nil {
 		t.Errorf("got %v with labels %v, want unknown values replaced and reported",
 			odd.Row(nil, 1), odd.Labels())
@@ -468,10 +465,7 @@ func archive(t testing.TB, members map[string][]byte) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for name, data := range members {
-		m, err := w.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(w.Create(name))(t)
 		m.Write(data)
 	}
 	if err := w.Close(); err != nil {

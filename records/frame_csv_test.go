@@ -427,10 +427,7 @@ func FuzzDecodeFlat(f *testing.F) {
 		for i := range labels {
 			labels[i] = int32(data[i]) - 3
 		}
-		frame, err := records.DecodeFlat(s, flat, labels...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		frame := must(records.DecodeFlat(s, flat, labels...))(t)
 		if err := records.Check(frame); err != nil {
 			t.Fatal(err)
 		}

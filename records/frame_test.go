@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -99,12 +100,38 @@ func TestCellsAreEncodedAsDeclared(t *testing.T) {
 	}
 }
 
+// TestLogarithmBendsTheScale: a number in the middle of the scale is the geometric mean of positive
+// bounds, in whatever unit a column holds its numbers. Above other bounds, distances plus 1 count.
 func TestLogarithmBendsTheScale(t *testing.T) {
-	s := must(records.NewSchema(records.Numeric("a", 10, 109).Logarithmic()))(t)
-	f := must(records.FromValues(s, []any{19}, []any{10}, []any{109}))(t)
-	got := []float32{f.Row(nil, 0)[0], f.Row(nil, 1)[0], f.Row(nil, 2)[0]}
-	if !slices.Equal(got, []float32{.5, 0, 1}) {
-		t.Errorf("19, 10 and 109 are encoded as %v, want [0.5 0 1]", got)
+	for _, c := range []struct {
+		column              records.Column
+		lo, middle, hi, far any
+	}{
+		{records.Numeric("a", 10, 1000), 10, 100, 1000, 2000},
+		{records.Numeric("a", 1e-3, 10).WithStep(1e-3), .001, .1, 10, 11},
+		{records.Numeric("a", 5e-324, 1e300), 5e-324, 1e150, 1e300, 1e301},
+		{records.Numeric("a", 0, 99), 0, 9, 99, 100},
+		{records.Numeric("a", -5, 94), -5, 4, 94, 100},
+		{records.Integer("a", 4, 400), 4, 40, 400, 401},
+		{wide("a", 1<<20, 1<<60), int64(1 << 20), int64(1 << 40), int64(1 << 60), int64(1 << 61)},
+		{records.Duration("a", 2*time.Second, 8*time.Second, time.Millisecond), 2 * time.Second,
+			4 * time.Second, 8 * time.Second, time.Hour},
+	} {
+		s := must(records.NewSchema(c.column.Logarithmic()))(t)
+		f := must(records.FromValues(s, []any{c.lo}, []any{c.middle}, []any{c.hi}, []any{c.far}))(t)
+		back := must(records.DecodeFlat(s, slices.Concat(f.Row(nil, 0), f.Row(nil, 1),
+			f.Row(nil, 2))))(t)
+		for i, want := range []float64{0, .5, 1, 1} {
+			if got := float64(f.Row(nil, i)[0]); !(math.Abs(got-want) <= 1e-6) {
+				t.Errorf("%v: value %d is encoded as %v, want %v", c.column, i, got, want)
+			}
+			if i == 3 {
+				break
+			}
+			if a, b := f.Number(i, 0), back.Number(i, 0); !(math.Abs(a-b) <= 1e-4*math.Abs(a)) {
+				t.Errorf("%v: %v is decoded as %v", c.column, a, b)
+			}
+		}
 	}
 }
 

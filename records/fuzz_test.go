@@ -179,10 +179,7 @@ func FuzzReadTimes(f *testing.F) {
 		for j := range row {
 			row[j] = text
 		}
-		frame, err := records.FromValues(s, row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		frame := must(records.FromValues(s, row))(t)
 		validRow(t, s, frame.Row(nil, 0))
 		for j := range row {
 			row[j] = frame.Value(0, j)

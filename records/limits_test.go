@@ -237,12 +237,9 @@ func lyingArchive(t testing.TB, x []byte) []byte {
 	f.Write(x)
 	f.Close()
 	w := zip.NewWriter(&out)
-	m, err := w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate,
+	m := must(w.CreateRaw(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate,
 		CRC32:            crc32.ChecksumIEEE(x),
-		CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(x)) & 0xff})
-	if err != nil {
-		t.Fatal(err)
-	}
+		CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(x)) & 0xff}))(t)
 	m.Write(packed.Bytes())
 	w.Close()
 	return out.Bytes()

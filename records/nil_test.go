@@ -13,10 +13,7 @@ import (
 // records.
 func TestNoRecordsAreAnError(t *testing.T) {
 	sets, out := records.Sets(3, 2), new(bytes.Buffer)
-	table, err := records.NewSchema(records.Numeric("x", 0, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("x", 0, 1)))(t)
 	_, concat := records.Concat(sets, nil)
 	nothing := func(yield func(records.Data, error) bool) { yield(nil, nil) }
 	for name, err := range map[string]error{

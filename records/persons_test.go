@@ -17,20 +17,12 @@ import (
 // numbered returns a table with one coordinate per row: the given values.
 func numbered(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
-	d, err := records.FromFlat(records.Interval(1, 0, 1e6), values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromFlat(records.Interval(1, 0, 1e6), values))(t)
 }
 
 func grouped[K records.Key](t *testing.T, d records.Data, keys []K, most int) *records.Persons {
 	t.Helper()
-	p, err := records.GroupBy(d, keys, most)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must(records.GroupBy(d, keys, most))(t)
 }
 
 // contents returns the values of each person's rows.
@@ -177,23 +169,11 @@ func TestSharesOfSlices(t *testing.T) {
 
 // TestPersonsOfEveryKind: frames, sets and data of other types are grouped like tables.
 func TestPersonsOfEveryKind(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("x", 0, 9), records.Label("y", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	frame, err := records.FromValues(table, []any{1, "a"}, []any{2, "b"}, []any{3, "b"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sets, err := records.FromItems(records.Sets(5, 2), [][]uint32{{1}, {2, 3}, nil})
-	if err != nil {
-		t.Fatal(err)
-	}
-	image, err := records.FromBytes(records.Image(1, 2).WithLabels("a", "b"),
-		[]byte{0, 255, 9, 9, 1, 1}, 0, 1, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("x", 0, 9), records.Label("y", "a", "b")))(t)
+	frame := must(records.FromValues(table, []any{1, "a"}, []any{2, "b"}, []any{3, "b"}))(t)
+	sets := must(records.FromItems(records.Sets(5, 2), [][]uint32{{1}, {2, 3}, nil}))(t)
+	image := must(records.FromBytes(records.Image(1, 2).WithLabels("a", "b"),
+		[]byte{0, 255, 9, 9, 1, 1}, 0, 1, 1))(t)
 	for _, d := range []records.Data{frame, sets, image, other{image},
 		records.WithUnit(image, "record")} {
 		p := grouped(t, d, []int{5, 6, 5}, 4)
@@ -285,10 +265,7 @@ func TestPersonsPrintAsPrivate(t *testing.T) {
 // TestCheckReadsAllRowsOfPersons: Check reads all rows, although a person read as Data is only the
 // first row.
 func TestCheckReadsAllRowsOfPersons(t *testing.T) {
-	schema, err := records.NewSchema(records.Numeric("x", 0, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must(records.NewSchema(records.Numeric("x", 0, 9)))(t)
 	rows, err := records.FromValues(schema, []any{1}, []any{99}, []any{2})
 	if err != nil {
 		t.Fatal(err)
@@ -300,15 +277,9 @@ func TestCheckReadsAllRowsOfPersons(t *testing.T) {
 }
 
 func TestPersonsInSchemaFiles(t *testing.T) {
-	table, err := records.NewSchema(records.Numeric("x", 0, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("x", 0, 9)))(t)
 	for _, s := range []records.Schema{records.Binary(3), records.Sets(4, 2), table} {
-		text, err := json.Marshal(s.ByPerson(7))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(s.ByPerson(7)))(t)
 		var back records.Schema
 		if err := json.Unmarshal(text, &back); err != nil || back.RowsPerPerson() != 7 || !back.Equal(s) {
 			t.Errorf("%s is read as %v: %v", text, back, err)

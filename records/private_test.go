@@ -119,10 +119,7 @@ func logged(t *testing.T, asJSON bool, v any) string {
 
 func encoded(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(v))(t)
 	return string(text)
 }
 

@@ -22,10 +22,7 @@ func (u unlike) Range(lo, hi int, b *device.Batch)    { u.inner.Range(lo, hi, b)
 // function of the package, public. Parts of one table that were made independently, other records
 // and missing data must not overlap.
 func TestPublicOverlapsWhatItWasMadeFrom(t *testing.T) {
-	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("y", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Numeric("x", 0, 1), records.Label("y", "a", "b")))(t)
 	frame := func() *records.Frame {
 		return must(records.FromValues(s, []any{0.1, "a"}, []any{0.2, "b"}, []any{0.1, "a"}))(t)
 	}

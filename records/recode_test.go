@@ -16,11 +16,8 @@ import (
 // openSchema has an open column of towns.
 func openSchema(t *testing.T) records.Schema {
 	t.Helper()
-	s, err := records.NewSchema(records.Hashed("town", 5).WithOther("other").WithMissing(),
-		records.Flag("old", "no", "yes"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Hashed("town", 5).WithOther("other").WithMissing(),
+		records.Flag("old", "no", "yes")))(t)
 	return s
 }
 
@@ -46,12 +43,9 @@ func TestOpenColumnsKeepTexts(t *testing.T) {
 	s := openSchema(t)
 	long := strings.Repeat("x", 257)
 	want := []string{"Bern", "", "", "17", "", "", "Bern", "bucket-2"}
-	csv, err := records.CSV{Header: true, Missing: []string{"?"}}.ReadFrame(strings.NewReader(
+	csv := must(records.CSV{Header: true, Missing: []string{"?"}}.ReadFrame(strings.NewReader(
 		"town,old\nBern,no\n?,no\nother,no\n17,no\n"+long+",no\n\"a\tb\",no\n Bern ,no\n"+
-			"bucket-2,no\n"), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+			"bucket-2,no\n"), s))(t)
 	lines, err := records.JSONLines{}.ReadFrame(strings.NewReader(`{"town":"Bern","old":"no"}
 {"town":null,"old":"no"}
 {"town":"other","old":"no"}
@@ -64,17 +58,11 @@ func TestOpenColumnsKeepTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	no := records.Values{Codes: make([]int32, 8), Dictionary: []string{"no"}}
-	columns, err := records.FromColumns(s, records.Values{Codes: []int32{0, -1, 1, 2, 3, 4, 0, 5},
-		Dictionary: []string{"Bern", "other", "17", long, "a\tb", "bucket-2"}}, no)
-	if err != nil {
-		t.Fatal(err)
-	}
-	values, err := records.FromValues(s, []any{"Bern", "no"}, []any{nil, "no"}, []any{"other", "no"},
+	columns := must(records.FromColumns(s, records.Values{Codes: []int32{0, -1, 1, 2, 3, 4, 0, 5},
+		Dictionary: []string{"Bern", "other", "17", long, "a\tb", "bucket-2"}}, no))(t)
+	values := must(records.FromValues(s, []any{"Bern", "no"}, []any{nil, "no"}, []any{"other", "no"},
 		[]any{17, "no"}, []any{long, "no"}, []any{"a\tb", "no"}, []any{" Bern ", "no"},
-		[]any{"bucket-2", "no"})
-	if err != nil {
-		t.Fatal(err)
-	}
+		[]any{"bucket-2", "no"}))(t)
 	for form, rows := range map[string]*records.Frame{"CSV": csv, "JSON": lines, "columns": columns,
 		"values": values} {
 		texts, levels := textsOf(t, rows)
@@ -85,22 +73,13 @@ func TestOpenColumnsKeepTexts(t *testing.T) {
 			levels[7] != 2 {
 			t.Errorf("%s: levels %d", form, levels)
 		}
-		part, err := records.Concat(s, rows.Slice(6, 8), rows.Take([]int32{3, 0}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := must(records.Concat(s, rows.Slice(6, 8), rows.Take([]int32{3, 0})))(t)
 		want := []string{"Bern", "bucket-2", "17", "Bern"}
 		if texts, _ := textsOf(t, part); !slices.Equal(texts, want) {
 			t.Errorf("%s: texts of parts %q", form, texts)
 		}
-		generated, err := records.DecodeFlat(s, rows.Row(nil, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		both, err := records.Concat(s, generated, rows.Slice(0, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		generated := must(records.DecodeFlat(s, rows.Row(nil, 0)))(t)
+		both := must(records.Concat(s, generated, rows.Slice(0, 1)))(t)
 		if texts, _ := textsOf(t, both); !slices.Equal(texts, []string{"", "Bern"}) {
 			t.Errorf("%s: texts beside a generated row: %q", form, texts)
 		}
@@ -110,28 +89,16 @@ func TestOpenColumnsKeepTexts(t *testing.T) {
 // TestRecode: levels of open columns are replaced, and nothing else.
 func TestRecode(t *testing.T) {
 	s := openSchema(t)
-	rows, err := records.FromValues(s, []any{"Bern", "no"}, []any{nil, "yes"}, []any{"Chur", "no"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed, err := records.NewSchema(records.Categorical("town", "Bern", "other").WithMissing(),
-		records.Flag("old", "no", "yes"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(records.FromValues(s, []any{"Bern", "no"}, []any{nil, "yes"}, []any{"Chur", "no"}))(t)
+	closed := must(records.NewSchema(records.Categorical("town", "Bern", "other").WithMissing(),
+		records.Flag("old", "no", "yes")))(t)
 	code := func(_, _ int, text string, level int) int {
 		return map[string]int{"Bern": 0, "Chur": 1, "": -1}[text]
 	}
-	persons, err := records.GroupBy(rows, []string{"a", "b", "b"}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	persons := must(records.GroupBy(rows, []string{"a", "b", "b"}, 2))(t)
 	for _, d := range []records.Data{rows, records.WithUnit(rows, records.UnitUser), persons} {
 		to := closed.ByPerson(d.Schema().RowsPerPerson())
-		out, err := records.Recode(d, to, code)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must(records.Recode(d, to, code))(t)
 		if !out.Schema().Equal(to) || records.UnitOf(out) != records.UnitOf(d) || out.Len() != d.Len() {
 			t.Errorf("%T became %T of %v", d, out, out.Schema())
 		}
@@ -145,10 +112,7 @@ func TestRecode(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	images, err := records.FromFlat(records.Image(1, 1), []float32{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	images := must(records.FromFlat(records.Image(1, 1), []float32{1}))(t)
 	var wrong *param.Error
 	if _, err := records.Recode(images, images.Schema(), code); !errors.As(err, &wrong) {
 		t.Errorf("images: %v", err)
@@ -159,10 +123,7 @@ func TestRecode(t *testing.T) {
 // and hashes all other texts into the others.
 func TestOpenColumns(t *testing.T) {
 	s := openSchema(t)
-	text, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(s))(t)
 	var read records.Schema
 	if err := json.Unmarshal(text, &read); err != nil || !read.Equal(s) {
 		t.Errorf("%s: read %v, %v", text, read, err)
@@ -174,10 +135,7 @@ func TestOpenColumns(t *testing.T) {
 	if c := s.Columns()[0]; c.Levels()[4] != "other" || c.Other() != "other" {
 		t.Errorf("levels %q", c.Levels())
 	}
-	b, err := records.NewFrameBuilder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(records.NewFrameBuilder(s))(t)
 	for i := range 200 {
 		if err := b.Append(i*i, "no"); err != nil {
 			t.Fatal(err)
@@ -208,10 +166,7 @@ func TestOpenColumns(t *testing.T) {
 // each column, for the most frequent text, and not at all if no row has one.
 func TestOpenTexts(t *testing.T) {
 	s := openSchema(t)
-	b, err := records.NewFrameBuilder(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(records.NewFrameBuilder(s))(t)
 	var persons []int
 	for person, towns := range [][]any{{"Bern", "Basel", "Bern"}, {"Chur", "Basel"}, {nil, "other"},
 		{"Bern", nil, nil, nil}, {"Basel", "Bern", "Basel", "Bern"}} {
@@ -223,10 +178,7 @@ func TestOpenTexts(t *testing.T) {
 		}
 	}
 	rows := b.Frame()
-	grouped, err := records.GroupBy(rows, persons, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	grouped := must(records.GroupBy(rows, persons, 9))(t)
 	ofRows := map[string]int64{"Bern": 5, "Basel": 4, "Chur": 1}
 	for name, c := range map[string]struct {
 		data records.Data

@@ -47,11 +47,8 @@ func TestStepsAreExactDecimals(t *testing.T) {
 			if err := b.Append(v, "n"); err != nil {
 				t.Fatal(err)
 			}
-			exact, err := strconv.ParseFloat(strconv.FormatFloat(lo+float64(k)*c.column.Step(), 'f',
-				c.digits, 64), 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			exact := must(strconv.ParseFloat(strconv.FormatFloat(lo+float64(k)*c.column.Step(), 'f',
+				c.digits, 64), 64))(t)
 			want = append(want, fmt.Sprint(exact))
 		}
 		f := b.Frame()

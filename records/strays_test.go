@@ -52,10 +52,7 @@ func TestRepeatedItemsOfOtherTypes(t *testing.T) {
 func TestNumbersBeyondTheUniverse(t *testing.T) {
 	text := "4294967297 2\n18446744073709551617\n4294967296 18446744073709551616\n" +
 		strings.Repeat("9", 400) + " 4\n"
-	d, err := records.ReadTransactions(strings.NewReader(text), records.Sets(9, 6))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(records.ReadTransactions(strings.NewReader(text), records.Sets(9, 6)))(t)
 	for i, want := range [][]uint32{{2}, nil, nil, {4}} {
 		if got := d.Items(i); !slices.Equal(got, want) {
 			t.Errorf("line %d is %v, want %v", i+1, got, want)

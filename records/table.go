@@ -148,7 +148,8 @@ func (t *Table) Gather(rows []int32, b *device.Batch) {
 	t.GatherPart(rows, b, 0, len(rows))
 }
 
-// BeginGather does everything that Gather does except copying the rows.
+// BeginGather does everything that Gather does except copying the rows. Then GatherPart for ranges
+// that together cover all rows, in any order or concurrently, has the same effect as Gather.
 func (t *Table) BeginGather(rows []int32, b *device.Batch) {
 	denseBuffer(b, len(rows), t.schema.dim)
 	t.labels.gather(rows, b)

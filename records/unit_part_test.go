@@ -19,10 +19,7 @@ func TestNothingPromisesParts(t *testing.T) {
 		"vectors of users":     {records.WithUnit(row, "household"), records.WithUnit(row, "household")},
 		"rows that are joined": {records.WithUnit(sets, records.UnitPart)},
 	} {
-		d, err := records.Concat(parts[0].Schema(), parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(records.Concat(parts[0].Schema(), parts...))(t)
 		for _, promised := range []string{records.UnitRecord, records.UnitUser, "household",
 			records.UnitPart} {
 			if records.CheckUnitOf("data", d, promised) == nil {

@@ -15,10 +15,7 @@ import (
 func TestBatchesAllocateNoMatrices(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties the pools
 	be := device.CPUWith(1)
-	e, err := rff.Pairs{}.Embedding(batchLayout, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(rff.Pairs{}.Embedding(batchLayout, 0))(t)
 	x, pull, dx := be.New(16, e.In()), be.New(1, e.Dim()), be.New(16, e.In())
 	b := e.(rff.BatchEmbedding)
 	step := func() { b.Sum(be, x, pull); b.PullBack(be, x, pull, 0.5, dx) }

@@ -20,10 +20,7 @@ func TestBatchesAreSumsOfRows(t *testing.T) {
 	be := device.CPU()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []rff.Pairs{{Knots: 4}, {Order: 1}, {}} {
-		e, err := k.Embedding(batchLayout, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must(k.Embedding(batchLayout, 0))(t)
 		b := e.(rff.BatchEmbedding)
 		for _, rows := range []int{1, 7, 40, 3} {
 			x, features := be.New(rows, e.In()), be.New(rows, e.Dim())

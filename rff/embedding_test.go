@@ -55,10 +55,7 @@ func embeddings() map[string]kernelCase {
 
 func newEmbedding(t testing.TB, c kernelCase) rff.Embedding {
 	t.Helper()
-	e, err := c.kernel.Embedding(c.layout, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(c.kernel.Embedding(c.layout, 7))(t)
 	if e.In() != c.layout.In {
 		t.Fatalf("the embedding has width %d, want the layout's", e.In())
 	}

@@ -14,10 +14,7 @@ func TestMapSurvivesJSON(t *testing.T) {
 	for _, phase := range []bool{false, true} {
 		for name, k := range kernels(10, phase) {
 			m := newMap(t, k, 5, 1<<63+17)
-			data, err := json.Marshal(m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must(json.Marshal(m))(t)
 			var back rff.Map
 			if err := json.Unmarshal(data, &back); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -41,10 +38,7 @@ func TestMapSurvivesJSON(t *testing.T) {
 
 func TestKernelSurvivesJSON(t *testing.T) {
 	for name, k := range kernels(10, false) {
-		data, err := rff.MarshalKernel(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(rff.MarshalKernel(k))(t)
 		if back, err := rff.UnmarshalKernel(data); err != nil || back != k {
 			t.Errorf("%s: wrote %+v, read %+v (error %v)", name, k, back, err)
 		}

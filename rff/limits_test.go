@@ -238,10 +238,7 @@ func TestFeaturesAreTheSameOnADevice(t *testing.T) {
 func TestPairsNeverExceedTheirNorm(t *testing.T) {
 	for n := 1; n <= 40; n++ {
 		for order := 1; order <= 2; order++ {
-			e, err := rff.Pairs{Knots: 2, Order: order}.Embedding(rff.Layout{In: n}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(rff.Pairs{Knots: 2, Order: order}.Embedding(rff.Layout{In: n}, 1))(t)
 			row, norm := embed(e, make([]float32, n)).Row(0), 0.0
 			most := 0.0
 			for _, v := range row {

@@ -17,11 +17,7 @@ func kernels(dim int, phase bool) map[string]rff.Kernel {
 
 func newMap(t testing.TB, k rff.Kernel, in int, seed uint64) *rff.Map {
 	t.Helper()
-	m, err := k.New(in, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must(k.New(in, seed))(t)
 }
 
 func dense(rows, cols int, data []float32) device.Batch {

@@ -18,10 +18,7 @@ func TestRetrace(t *testing.T) {
 	for _, dim := range []int{300, 2700} {
 		for _, workers := range []int{1, 2} {
 			be, rng := device.CPUWith(workers), rand.New(rand.NewPCG(5, 6))
-			e, err := rff.RBF{Dim: dim, Bandwidth: 0.7}.Embedding(rff.Layout{In: in}, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(rff.RBF{Dim: dim, Bandwidth: 0.7}.Embedding(rff.Layout{In: in}, 1))(t)
 			draw := func(rows, cols int) device.Matrix {
 				m := be.New(rows, cols)
 				for i := range m.Data {
@@ -70,10 +67,7 @@ func TestRetrace(t *testing.T) {
 // TestRetraceOfPhases checks that maps with phases have no stretches. Their features do not have a
 // constant norm.
 func TestRetraceOfPhases(t *testing.T) {
-	e, err := rff.RBF{Dim: 10, Bandwidth: 1, Phase: true}.Embedding(rff.Layout{In: 3}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(rff.RBF{Dim: 10, Bandwidth: 1, Phase: true}.Embedding(rff.Layout{In: 3}, 1))(t)
 	if b := e.(rff.RetracingEmbedding).Stretches(device.CPUWith(1)); b != nil {
 		t.Errorf("a map with phases has the stretches %v, want none", b)
 	}

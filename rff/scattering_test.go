@@ -17,11 +17,7 @@ import (
 
 func scattering(t *testing.T, c rff.Scattering, l rff.Layout) rff.Features {
 	t.Helper()
-	f, err := c.Features(l, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(c.Features(l, 1))(t)
 }
 
 // TestScatteringOfAnythingHasItsNorm checks that the float32 row of every record has a norm just

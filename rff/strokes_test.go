@@ -17,11 +17,7 @@ var picture = rff.Layout{In: 20 * 20, Height: 20, Width: 20}
 
 func strokes(t *testing.T, c rff.Strokes, l rff.Layout) rff.Features {
 	t.Helper()
-	f, err := c.Features(l, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(c.Features(l, 1))(t)
 }
 
 func described(f rff.Features, rows ...[]float32) device.Matrix {
@@ -147,10 +143,7 @@ func TestUprightStrokesForgive(t *testing.T) {
 
 func TestStrokesSurviveJSON(t *testing.T) {
 	for _, c := range []rff.Strokes{rff.StrokesFor(20, 20), {Cells: 2, Orientations: 3, Blur: 1}} {
-		data, err := rff.MarshalFeatures(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(rff.MarshalFeatures(c))(t)
 		back, err := rff.UnmarshalFeatures(data)
 		if err != nil || back != rff.FeatureKernel(c) {
 			t.Errorf("wrote %+v, read %+v (error %v)", c, back, err)
@@ -169,10 +162,7 @@ func TestStrokesSurviveJSON(t *testing.T) {
 		}
 	}
 	rbf := rff.RBF{Dim: 4, Bandwidth: 2}
-	data, err := rff.MarshalFeatures(rbf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(rff.MarshalFeatures(rbf))(t)
 	if back, err := rff.UnmarshalFeatures(data); err != nil || back != rff.FeatureKernel(rbf) {
 		t.Errorf("wrote %+v, read %+v (error %v)", rbf, back, err)
 	}

@@ -17,14 +17,8 @@ import (
 // for every budget and for both records and persons. A fit that failed at its first draw would have
 // spent the budget.
 func TestSetPlansThatCannotBeDrawnAreRefused(t *testing.T) {
-	rows, err := records.FromItems(records.Sets(6, 3), [][]uint32{{1}, {2, 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	persons, err := records.GroupBy(rows, []string{"a", "a"}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(records.FromItems(records.Sets(6, 3), [][]uint32{{1}, {2, 3}}))(t)
+	persons := must(records.GroupBy(rows, []string{"a", "a"}, 3))(t)
 	refused, fitted := 0, 0
 	for _, epsilon := range []float64{1e-12, 3e-8, 1e-7, 1e-6, 1, 1e7, 3e8, 1e9, 1e18} {
 		for _, data := range []records.Data{rows, persons} {

@@ -16,16 +16,10 @@ func TestNoSetIsLongerThanItsSchemaAllows(t *testing.T) {
 	for i := range uint32(400) {
 		rows = append(rows, []uint32{i % 8, (i + 3) % 8})
 	}
-	data, err := records.FromItems(schema, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(schema, rows))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	for name, p := range plans(t, schema, budget) {
-		gen, err := p.Fit(context.Background(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gen := must(p.Fit(context.Background(), data))(t)
 		for chunk, err := range gen.Stream(context.Background(), 500) {
 			if err != nil {
 				t.Fatal(err)

@@ -244,3 +244,23 @@ func TestInterruptedCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestItemsWithinLimits: the domain of a part of a composition may have its share of the items that
+// a whole may have. A few kilobytes describe a domain of millions of items.
+func TestItemsWithinLimits(t *testing.T) {
+	const most, domain = 1 << 12, 1 << 11
+	h := modelHeader{Schema: records.Sets(1<<13, most), MaxItems: most, Domain: domain}
+	numbers := slices.Repeat([]float64{1. / domain}, domain)
+	f, err := synth.NewFile(h, synth.FloatsPart(sectionNumbers, &numbers, domain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Kind = nameMWEM
+	for values, good := range map[int64]bool{0: true, most * domain / 8: true,
+		most*domain/8 - 1: false} {
+		_, err := readModel(f, synth.Loading{Limits: records.Limits{Values: values}})
+		if over := new(records.LimitError); errors.As(err, &over) == good || good && err != nil {
+			t.Errorf("a limit of %d: %v", values, err)
+		}
+	}
+}

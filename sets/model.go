@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -83,8 +84,8 @@ func (m *model) Encode() (*synth.File, error) {
 }
 
 // readModel rebuilds a model. Its memory is bounded by the section's size or, for MWEM, by the
-// sizes that a configuration may have.
-func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
+// sizes that a configuration may have, of which a part of a composition has its share.
+func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h modelHeader
 	if err := f.Decode(&h); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 	if f.Kind == nameIndependent {
 		m.sampler, err = readIndependent(h, v)
 	} else {
-		m.sampler, err = readDomain(h, v)
+		m.sampler, err = readDomain(h, v, l.Limits)
 	}
 	if err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (d *domainWeights) header(h *modelHeader) {
 	h.MaxItems, h.Domain, h.Seed = d.MaxItems, d.Domain, d.Seed
 }
 
-func readDomain(h modelHeader, v []float64) (sampler, error) {
+func readDomain(h modelHeader, v []float64, l records.Limits) (sampler, error) {
 	m := mwem{MWEM{Common: Common{Schema: h.Schema, MaxItems: h.MaxItems, Seed: h.Seed},
 		Domain: h.Domain}}
 	if h.MaxItems < 1 || h.MaxItems > h.Schema.MaxItems() || h.Domain < 1 || h.Domain > mostDomain ||
@@ -146,6 +147,11 @@ func readDomain(h modelHeader, v []float64) (sampler, error) {
 	size := setsUpTo(h.Schema.Dim(), h.MaxItems)
 	if size > listedDomain {
 		size = h.Domain
+		if n := h.Domain * h.MaxItems; n > mostInDomain/4 && h.MaxItems > 64 &&
+			int64(n/8) > cmp.Or(l.Values, 2<<20) {
+			return nil, synth.Malformed(&records.LimitError{Limit: "Values",
+				What: fmt.Sprintf("a domain has %d items, more than eight times the limit", n)})
+		}
 	}
 	if len(v) != size {
 		return nil, malformed(fmt.Sprintf("%d weights; the domain has %d sets", len(v), size))

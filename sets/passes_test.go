@@ -24,10 +24,7 @@ func TestPassesOverShards(t *testing.T) {
 	for i := range uint32(300) {
 		rows = append(rows, []uint32{i % 5, 5 + i%7, (i * i) % 12})
 	}
-	data, err := records.FromItems(schema, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(schema, rows))(t)
 	key := mechanism.NewKey()
 	for name, p := range plans(t, schema, accountant.Budget{Epsilon: 2, Delta: 1e-5}) {
 		purposes := 0
@@ -57,14 +54,8 @@ func TestPassesOverShards(t *testing.T) {
 		}
 		one, two := ledger.New(p.Budget()), ledger.New(p.Budget())
 		seeded := func() context.Context { return privacytest.Seeded(t, context.Background(), 3) }
-		want, err := p.FitOn(seeded(), one, data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.FitPasses(seeded(), two, read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(p.FitOn(seeded(), one, data))(t)
+		got := must(p.FitPasses(seeded(), two, read))(t)
 		if !reflect.DeepEqual(drawn(t, want), drawn(t, got)) {
 			t.Errorf("%s: FitPasses and FitOn result in different records", name)
 		}
@@ -97,10 +88,7 @@ func drawn(t *testing.T, g *synth.Generator) (rows [][]uint32) {
 // ledger's unit is the user, sums of rows. Partial must refuse passes of another plan.
 func TestPassesOfOthersAreRefused(t *testing.T) {
 	schema := records.Sets(12, 6)
-	data, err := records.FromItems(schema, [][]uint32{{1, 2}, {3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(schema, [][]uint32{{1, 2}, {3}}))(t)
 	all := plans(t, schema, accountant.Budget{Epsilon: 2, Delta: 1e-5})
 	other := plans(t, schema, accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	var wrong *param.Error

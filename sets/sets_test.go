@@ -103,10 +103,7 @@ func TestUserDefinedRowsMoveNothingTooFar(t *testing.T) {
 	for i := range rows {
 		rows[i] = []uint32{uint32(i), 8}
 	}
-	table, err := records.FromItems(s, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromItems(s, rows))(t)
 	for _, row := range [][]uint32{{3, 3, 3, 3, 3, 3}, {8, 7, 6, 5, 4, 3, 2, 1, 0}, {99, 1 << 31},
 		{0, 1, 2, 3, 4, 5, 6, 7, 8}} {
 		for _, r := range relations {
@@ -157,21 +154,12 @@ func TestWithHardlyAnyNoise(t *testing.T) {
 			rows[i] = append(rows[i], 3)
 		}
 	}
-	table, err := records.FromItems(s, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromItems(s, rows))(t)
 	budget := accountant.Budget{Epsilon: 200, Delta: 1e-5}
 	for name, p := range plans(t, s, budget) {
-		g, err := p.FitOn(privacytest.Seeded(t, context.Background(), 1),
-			ledger.New(budget), table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fake, err := g.Sample(context.Background(), fakes, synth.Seed(5))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(p.FitOn(privacytest.Seeded(t, context.Background(), 1),
+			ledger.New(budget), table))(t)
+		fake := must(g.Sample(context.Background(), fakes, synth.Seed(5)))(t)
 		real, got := frequencies(table), frequencies(fake)
 		tolerance := 0.02
 		if name == "mwem" {

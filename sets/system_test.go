@@ -62,29 +62,17 @@ func system(name string) synth.System {
 // TestMoreAnswersThanRounds checks that a checkpoint of MWEM with more answers than rounds is
 // refused, since learning from very many answers would take hours.
 func TestMoreAnswersThanRounds(t *testing.T) {
-	data, err := records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2, 3}, {1, 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(records.Sets(9, 3), [][]uint32{{1}, {2, 3}, {1, 4}}))(t)
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-5}
-	p, err := sets.MWEM{Common: sets.Common{Schema: data.Schema(), Budget: b}, Rounds: 4,
-		Queries: 20}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(sets.MWEM{Common: sets.Common{Schema: data.Schema(), Budget: b}, Rounds: 4,
+		Queries: 20}.Plan())(t)
 	path := filepath.Join(t.TempDir(), "run")
 	if _, err := p.Fit(t.Context(), data, synth.Checkpoint(path)); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(path))(t)
 	for _, answers := range []int{4, 5} {
-		f, err := synth.DecodeFile(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(synth.DecodeFile(bytes.NewReader(text)))(t)
 		for i := range f.Sections {
 			if f.Sections[i].Name == "answers" {
 				f.Sections[i].Data = make([]byte, 16*answers)

@@ -18,10 +18,7 @@ import (
 // so every batch contains all records.
 func TestStepDoesNotAllocate(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a garbage collection empties the pools
-	data, err := records.FromFlat(records.Binary(30), make([]float32, 30*100))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Binary(30), make([]float32, 30*100)))(t)
 	for name, clip := range policies() {
 		net, err := models.VAE{Hidden: []int{400}, Latent: 2}.New(device.CPU(),
 			models.Visible{Dim: 30}, 1)

@@ -102,10 +102,7 @@ func TestShuffledEpochs(t *testing.T) {
 		b := budget(1e4)
 		b.Relation = accountant.ReplaceOne
 		l := ledger.New(b)
-		trainer, err := sgd.New(cfg, newCentre(2), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(2), l))(t)
 		seen := &batches{recorder: &recorder{seed: 3}}
 		for _, err := range trainer.Steps(entropy.WithTap(t.Context(), seen), table(t, n, 2, 0)) {
 			if err != nil {
@@ -185,14 +182,8 @@ func TestEpochsResume(t *testing.T) {
 	for range trainer.Steps(t.Context(), table(t, 40, 2, 0)) {
 		break
 	}
-	left, err := mechanism.Begin(t.Context(), l).Resume("DP-SGD step", cfg.Event(l.Relation()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(left))
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must(mechanism.Begin(t.Context(), l).Resume("DP-SGD step", cfg.Event(l.Relation())))(t)
+	again := must(sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(left)))(t)
 	var numbers []int
 	for step, err := range again.Steps(t.Context(), table(t, 40, 2, 0)) {
 		if err != nil {
@@ -203,11 +194,8 @@ func TestEpochsResume(t *testing.T) {
 	if !slices.Equal(numbers, []int{5, 6, 7, 8}) {
 		t.Errorf("the steps after resuming are %d", numbers)
 	}
-	more, err := mechanism.Begin(t.Context(), ledger.New(budget(1e4))).Reserve("more",
-		cfg.Event(accountant.AddOrRemoveOne), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	more := must(mechanism.Begin(t.Context(), ledger.New(budget(1e4))).Reserve("more",
+		cfg.Event(accountant.AddOrRemoveOne), 3))(t)
 	if _, err := sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(more)); err == nil {
 		t.Error("an allowance of three epochs is accepted for two")
 	}
@@ -217,16 +205,9 @@ func TestEpochsResume(t *testing.T) {
 // records may have other row numbers, so that a record could be in several steps of one epoch.
 func TestEpochsOfOneTrainer(t *testing.T) {
 	cfg, l := epochs(nil), ledger.New(budget(1e4))
-	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 2))(t)
 	trainer := func() *sgd.Trainer {
-		out, err := sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(a))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return must(sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(a)))(t)
 	}
 	first, second, data := trainer(), trainer(), table(t, 40, 2, 0)
 	take := func(s *sgd.Trainer, steps int) (last error) {
@@ -260,15 +241,9 @@ func TestEpochsCostLessThanPoisson(t *testing.T) {
 	b := accountant.Budget{Epsilon: 2, Delta: 1e-5}
 	cfg := with(nil, 0.02, 200)
 	cfg.NoiseMultiplier = 0
-	poisson, err := cfg.Calibrate(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	poisson := must(cfg.Calibrate(b))(t)
 	cfg.RandomAllocation = true
-	epochs, err := cfg.Calibrate(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	epochs := must(cfg.Calibrate(b))(t)
 	got, err := accountant.Epsilon(accountant.Repeated{Event: epochs.Event(0), Count: 4}, b.Delta, 0)
 	if err != nil || got.Upper > b.Epsilon || got.Upper < 0.98*b.Epsilon ||
 		!(epochs.NoiseMultiplier < poisson.NoiseMultiplier) {

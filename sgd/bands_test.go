@@ -26,10 +26,7 @@ func TestBandsOnTheLedger(t *testing.T) {
 		cfg, b := inBands(4, 10), budget(1e4)
 		b.Relation = r
 		l := ledger.New(b)
-		trainer, err := sgd.New(cfg, newCentre(3), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(3), l))(t)
 		s, taken := &recorder{seed: 1}, 0
 		for step, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 3, 0)) {
 			if taken++; err != nil || step.Number != taken || trainer.Spent() != taken {
@@ -61,16 +58,10 @@ func TestBandsOnTheLedger(t *testing.T) {
 // equal privacy. Ratios of the two deviations in 4,000 coordinates vary by 1 %.
 func TestBandsCancel(t *testing.T) {
 	sums := func(bands int) float64 {
-		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 64, Bands: bands,
-			Optimizer: sgd.SGD(1), NominalBatch: 1}.Calibrate(budget(8))
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must(sgd.Config{ClipNorm: 1, SamplingProbability: 0.01, Steps: 64, Bands: bands,
+			Optimizer: sgd.SGD(1), NominalBatch: 1}.Calibrate(budget(8)))(t)
 		net := newCentre(4000)
-		trainer, err := sgd.New(cfg, net, ledger.New(budget(8)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, net, ledger.New(budget(8))))(t)
 		for _, err := range trainer.Steps(t.Context(), table(t, 0, 4000, 0)) {
 			if err != nil {
 				t.Fatal(err)
@@ -147,10 +138,7 @@ func TestResumedBandsDrawAfresh(t *testing.T) {
 // and without the noise of the first part.
 func TestResumedBands(t *testing.T) {
 	data, l, cfg := table(t, 30, 3, 1), ledger.New(budget(1e4)), inBands(4, 10)
-	first, err := sgd.New(cfg, newCentre(3), l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(sgd.New(cfg, newCentre(3), l))(t)
 	for step, err := range first.Steps(t.Context(), data) {
 		if err != nil {
 			t.Fatal(err)
@@ -159,22 +147,13 @@ func TestResumedBands(t *testing.T) {
 			break
 		}
 	}
-	saved, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := ledger.Unmarshal(saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must(json.Marshal(l))(t)
+	again := must(ledger.Unmarshal(saved))(t)
 	left, err := mechanism.Begin(t.Context(), again).Resume("DP-SGD step", cfg.Event(again.Relation()))
 	if err != nil || left.Remaining() != 4 {
 		t.Fatal(left, err)
 	}
-	second, err := sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left))
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must(sgd.New(cfg, newCentre(3), again, sgd.WithAllowance(left)))(t)
 	var numbers []int
 	for step, err := range second.Steps(t.Context(), data) {
 		if err != nil {
@@ -192,10 +171,7 @@ func TestResumedBands(t *testing.T) {
 // less than a round apart. Their noise is correlated, and the price is that of independent noise.
 func TestBandsOfOneTrainer(t *testing.T) {
 	cfg, l := inBands(2, 6), ledger.New(budget(1e4))
-	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 3))(t)
 	trainer := func() (*sgd.Trainer, error) {
 		return sgd.New(cfg, newCentre(3), l, sgd.WithAllowance(a))
 	}
@@ -264,11 +240,8 @@ func TestBandsThatCannotBe(t *testing.T) {
 // batches, none for large batches at a small ε.
 func TestCalibrateChoosesBands(t *testing.T) {
 	chosen := func(q, epsilon float64) int {
-		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: q, Steps: 500, Bands: -1,
-			Optimizer: sgd.Momentum(1, 0.9), NominalBatch: 1}.Calibrate(budget(epsilon))
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must(sgd.Config{ClipNorm: 1, SamplingProbability: q, Steps: 500, Bands: -1,
+			Optimizer: sgd.Momentum(1, 0.9), NominalBatch: 1}.Calibrate(budget(epsilon)))(t)
 		if err := cfg.Validate(); err != nil {
 			t.Error(err)
 		}

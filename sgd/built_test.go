@@ -100,11 +100,7 @@ func (keyedProduct) Backward(dx [][]float32, dy, _ []float32, key uint64, x ...[
 
 func buildOn(t *testing.T, be device.Backend, c computation) *models.Classifier {
 	t.Helper()
-	net, err := models.Build(be, 16, 1, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net
+	return must(models.Build(be, 16, 1, c))(t)
 }
 
 // levels returns records for built networks. The last ones are odd.
@@ -122,11 +118,7 @@ func levels(t *testing.T, n, odd int) *records.Table {
 		labels[i] = int32(rng.IntN(3))
 	}
 	schema := records.Interval(16, -3.4e38, 3.4e38).WithLabels("a", "b", "c")
-	data, err := records.FromFlat(schema, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(schema, flat, labels...))(t)
 }
 
 // TestGradientsOfBuiltNetworks: their gradients keep the contract of private training.
@@ -229,14 +221,8 @@ func TestRecordsOfBuiltNetworks(t *testing.T) {
 				continue
 			}
 			keys := []int{0, 1, 2, 3, 4, 5, 5, 6, 6, 7, 7, 8, 8}
-			persons, err := records.GroupBy(data, keys, 2)
-			if err != nil {
-				t.Fatal(err)
-			}
-			few, err := records.GroupBy(data.Slice(0, 5), keys[:5], 2)
-			if err != nil {
-				t.Fatal(err)
-			}
+			persons := must(records.GroupBy(data, keys, 2))(t)
+			few := must(records.GroupBy(data.Slice(0, 5), keys[:5], 2))(t)
 			less, _ = sum(few)
 			if more, _ := sum(persons); !(distance(less, more) <= 1.0001*most*4) {
 				t.Errorf("%s: four persons move the sum by %v, want at most %v each", name,
@@ -318,16 +304,10 @@ func TestCheckpointsOfBuiltNetworks(t *testing.T) {
 			ctx := (&recorder{seed: 3, force: force}).context(t.Context())
 			var opts []sgd.Option
 			if state != nil {
-				left, err := mechanism.Begin(ctx, l).Resume("DP-SGD step", cfg.Event(l.Relation()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				left := must(mechanism.Begin(ctx, l).Resume("DP-SGD step", cfg.Event(l.Relation())))(t)
 				opts = append(opts, sgd.WithAllowance(left))
 			}
-			trainer, err := sgd.New(cfg, net, l, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := must(sgd.New(cfg, net, l, opts...))(t)
 			if state != nil {
 				if err := trainer.SetState(state); err != nil {
 					t.Fatal(err)

@@ -177,10 +177,7 @@ func TestCalibrate(t *testing.T) {
 			cfg.ClipNorm, cfg.Clip = 0, clip
 		}
 		b := budget(1.5)
-		out, err := cfg.Calibrate(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must(cfg.Calibrate(b))(t)
 		if err := out.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -213,10 +210,7 @@ func TestConfigJSON(t *testing.T) {
 		for _, o := range []sgd.Optimizer{sgd.SGD(1), sgd.Momentum(0.1, 0.9), sgd.Adam(1e-3)} {
 			cfg := valid()
 			cfg.Clip, cfg.Optimizer, cfg.MicroBatch = clip, o, 7
-			text, err := json.Marshal(cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(json.Marshal(cfg))(t)
 			var back sgd.Config
 			if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(cfg, back) {
 				t.Errorf("%s was read back as %+v, %v", text, back, err)
@@ -242,11 +236,8 @@ func TestCalibratedRunFitsItsLedger(t *testing.T) {
 		steps int
 	}{{0.01, 1500}, {1, 10}, {0.3, 1}} {
 		b := budget(4)
-		cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: c.q, Steps: c.steps,
-			Optimizer: sgd.Adam(1)}.Calibrate(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cfg := must(sgd.Config{ClipNorm: 1, SamplingProbability: c.q, Steps: c.steps,
+			Optimizer: sgd.Adam(1)}.Calibrate(b))(t)
 		if _, err := ledger.New(b).Reserve("run", cfg.Event(b.Relation), c.steps); err != nil {
 			t.Errorf("q=%v, %d steps: %v", c.q, c.steps, err)
 		}
@@ -259,11 +250,8 @@ func TestEventUnderReplaceOne(t *testing.T) {
 	cfg := valid()
 	cfg.SamplingProbability, cfg.NoiseMultiplier, cfg.Steps = 0.01, 0.8, 5000
 	price := func(e accountant.Event) float64 {
-		b, err := accountant.Epsilon(accountant.Repeated{Event: e, Count: cfg.Steps}, 1e-6,
-			accountant.ReplaceOne)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(accountant.Epsilon(accountant.Repeated{Event: e, Count: cfg.Steps}, 1e-6,
+			accountant.ReplaceOne))(t)
 		return b.Upper
 	}
 	norms := sgd.DPNorm{MaxNorm: 10, Bins: 10, NoiseMultiplier: 2}

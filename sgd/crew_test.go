@@ -18,13 +18,6 @@ const crewRows = 301
 // divisible are networks that can be divided among cores, with records for them.
 func divisible(t *testing.T) map[string]func(be device.Backend) (models.Network, records.Data) {
 	t.Helper()
-	must := func(data records.Data, err error) records.Data {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
-	}
 	flat, labels := make([]float32, crewRows*36), make([]int32, crewRows)
 	for i := range flat {
 		flat[i] = float32(math.Abs(math.Sin(float64(i * i))))
@@ -39,8 +32,8 @@ func divisible(t *testing.T) map[string]func(be device.Backend) (models.Network,
 		sets[i] = slices.Compact(sets[i])
 	}
 	dense := must(records.FromFlat(records.Interval(36, 0, 1).WithLabels("a", "b", "c"), flat,
-		labels...))
-	sparse := must(records.FromItems(records.Sets(36, 4), sets))
+		labels...))(t)
+	sparse := must(records.FromItems(records.Sets(36, 4), sets))(t)
 	network := func(net models.Network, err error) models.Network {
 		t.Helper()
 		if err != nil {

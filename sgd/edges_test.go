@@ -152,10 +152,7 @@ func TestRefusedReleasesEndTraining(t *testing.T) {
 			for at := 1; at <= most; at++ {
 				l := ledger.New(budget(1e6))
 				run := mechanism.Begin(silent().context(t.Context()), l)
-				a, err := run.Reserve("steps", cfg.Event(l.Relation()), cfg.Steps)
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := must(run.Reserve("steps", cfg.Event(l.Relation()), cfg.Steps))(t)
 				asked := 0
 				a.RefuseWhen(func() error {
 					if asked++; asked >= at {
@@ -163,10 +160,7 @@ func TestRefusedReleasesEndTraining(t *testing.T) {
 					}
 					return nil
 				})
-				trainer, err := sgd.New(cfg, newLinear(t, be), l, sgd.WithBackend(be), sgd.WithAllowance(a))
-				if err != nil {
-					t.Fatal(err)
-				}
+				trainer := must(sgd.New(cfg, newLinear(t, be), l, sgd.WithBackend(be), sgd.WithAllowance(a)))(t)
 				var last error
 				steps := 0
 				for _, err := range trainer.Steps(t.Context(), hostile(t, 3, 9, -1)) {
@@ -259,10 +253,7 @@ func TestGroupsOfSegments(t *testing.T) {
 func TestGuardsEndTraining(t *testing.T) {
 	l, full := ledger.New(budget(1e6)), errors.New("disk full")
 	cfg := with(nil, 1, 3)
-	a, err := mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), cfg.Steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), cfg.Steps))(t)
 	a.Guard(func(spend func() error) error {
 		if a.Remaining() < 3 {
 			return full

@@ -21,10 +21,7 @@ import (
 // norms and quantiles, with the smallest and largest clip norms, under both relations.
 func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 	const most = mechanism.MaxNoiseMultiplier
-	table, err := records.FromFlat(records.Binary(9), make([]float32, 30*9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Binary(9), make([]float32, 30*9)))(t)
 	quantile := func(z, initial float64) sgd.Clip {
 		return sgd.Quantile{Quantile: 1e-9, Initial: initial, Rate: 1, NoiseMultiplier: z}
 	}
@@ -58,11 +55,8 @@ func TestExtremeNoiseIsRefusedOrTrains(t *testing.T) {
 	} {
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			t.Run(fmt.Sprintf("%s/%v", c.name, r), func(t *testing.T) {
-				net, err := models.VAE{Hidden: []int{5}, Latent: 2}.New(device.CPU(),
-					models.Visible{Dim: 9}, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
+				net := must(models.VAE{Hidden: []int{5}, Latent: 2}.New(device.CPU(),
+					models.Visible{Dim: 9}, 1))(t)
 				l := ledger.New(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r})
 				cfg := sgd.Config{ClipNorm: c.norm, Clip: c.clip, SamplingProbability: 0.3, Steps: 1,
 					NoiseMultiplier: c.noise, Optimizer: sgd.Adam(1e-3), NominalBatch: 9}

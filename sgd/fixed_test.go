@@ -26,10 +26,7 @@ func (n linear) Gradients(b device.Batch) models.Gradients {
 
 func newLinear(t *testing.T, be device.Backend) linear {
 	t.Helper()
-	c, err := models.MLP{}.Critic(be, 2, 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(models.MLP{}.Critic(be, 2, 0, 1))(t)
 	be.Upload(c.Params().Flat, make([]float32, c.Params().Len()))
 	return linear{c, be}
 }
@@ -55,11 +52,7 @@ func hostile(t *testing.T, large, small, without int) records.Data {
 			flat = append(flat, tiny, 0)
 		}
 	}
-	data, err := records.FromFlat(records.Interval(2, -1e6, 1e6), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(records.Interval(2, -1e6, 1e6), flat))(t)
 }
 
 // undeclared is a backend that implements no optional interface.
@@ -126,10 +119,7 @@ func TestLargeBatchesAreCarriedOver(t *testing.T) {
 	for i := range n {
 		flat[2*i] = -1e6
 	}
-	data, err := records.FromFlat(records.Interval(2, -1e6, 1e6), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(2, -1e6, 1e6), flat))(t)
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1,
 		NominalBatch: 1, Optimizer: sgd.SGD(1)}
 	critic := func() models.Network { return newLinear(t, device.CPU()) }
@@ -161,10 +151,7 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 	for i := range flat {
 		flat[i] = -1e3
 	}
-	data, err := records.FromFlat(records.Interval(dim, -1e3, 1e3), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(dim, -1e3, 1e3), flat))(t)
 	nearest := 0.0
 	for i := range 40 {
 		cfg := sgd.Config{ClipNorm: 1 + float64(i)*0.0111, SamplingProbability: 1, Steps: 1,
@@ -184,10 +171,7 @@ func TestRowsRoundedUpKeepTheNorm(t *testing.T) {
 // TestSumsInFixedPointAreExact: the guarantee names the noise class "exact".
 func TestSumsInFixedPointAreExact(t *testing.T) {
 	l := ledger.New(accountant.Budget{Epsilon: 1e5, Delta: 1e-5})
-	trainer, err := sgd.New(with(nil, 1, 1), newLinear(t, device.CPU()), l)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(with(nil, 1, 1), newLinear(t, device.CPU()), l))(t)
 	for _, err := range trainer.Steps(t.Context(), hostile(t, 3, 3, -1)) {
 		if err != nil {
 			t.Fatal(err)

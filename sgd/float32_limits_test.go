@@ -12,11 +12,7 @@ import (
 // column returns a table of one coordinate with the given values, which may be any finite float32.
 func column(t *testing.T, values ...float32) *records.Table {
 	t.Helper()
-	data, err := records.FromFlat(records.Interval(1, -math.MaxFloat32, math.MaxFloat32), values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(records.Interval(1, -math.MaxFloat32, math.MaxFloat32), values))(t)
 }
 
 // TestLimitsOfFloat32: clip norms and weights must stay within the range of float32. If a sum

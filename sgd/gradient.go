@@ -114,12 +114,13 @@ func (t *Trainer) gather(data records.Data, lo int) {
 		return
 	}
 	t.rows = t.index[lo:hi]
-	if d, ok := data.(records.Divided); ok && t.share != nil {
-		d.BeginGather(t.rows, &t.batch)
-		t.divided = d
+	switch table := t.stored.of; {
+	case !t.stored.all.Empty():
+		t.stored.gather(t.be, t.rows, &t.batch)
+	case table != nil && t.share != nil:
+		table.BeginGather(t.rows, &t.batch)
 		t.share((len(t.rows)+partRows-1)/partRows, t.part)
-		t.divided = nil
-	} else {
+	default:
 		data.Gather(t.rows, &t.batch)
 	}
 	t.batch.Keys = t.keys[lo:hi]
@@ -130,7 +131,7 @@ const partRows = 16
 
 func (t *Trainer) gatherPart(piece int) {
 	lo := piece * partRows
-	t.divided.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
+	t.stored.of.GatherPart(t.rows, &t.batch, lo, min(lo+partRows, len(t.rows)))
 }
 
 // addClipped clips with the norms of the same gradients that it adds, and not with norms of an

@@ -126,20 +126,14 @@ func TestGroupNoise(t *testing.T) {
 	for j := range sizes {
 		total += norms[j] * math.Sqrt(float64(sizes[j]))
 	}
-	none, err := records.FromFlat(records.Interval(50000, -1, 1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must(records.FromFlat(records.Interval(50000, -1, 1), nil))(t)
 	for r, factor := range map[accountant.Relation]float64{accountant.AddOrRemoveOne: 1,
 		accountant.ReplaceOne: 2} {
 		net := newBlocky(sizes...)
 		cfg := sgd.Config{Clip: grouped(norms...), SamplingProbability: 0.5, Steps: 1,
 			NoiseMultiplier: z, Optimizer: sgd.SGD(1), NominalBatch: 1}
-		trainer, err := sgd.New(cfg, net,
-			ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, net,
+			ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r})))(t)
 		for _, err := range trainer.Steps(t.Context(), none) {
 			if err != nil {
 				t.Fatal(err)
@@ -289,10 +283,7 @@ func TestGroupMistakes(t *testing.T) {
 
 func TestGroupsJSON(t *testing.T) {
 	cfg := with(grouped(0.5, 2), 0.1, 3)
-	text, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(cfg))(t)
 	var back sgd.Config
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(cfg, back) {
 		t.Errorf("%v: %+v, want %+v", err, back, cfg)
@@ -349,16 +340,10 @@ func TestResume(t *testing.T) {
 			state []byte) []byte {
 			opts := []sgd.Option{sgd.WithAverage(0.9)}
 			if state != nil {
-				left, err := mechanism.Begin(ctx, l).Resume("DP-SGD step", cfg.Event(l.Relation()))
-				if err != nil {
-					t.Fatal(err)
-				}
+				left := must(mechanism.Begin(ctx, l).Resume("DP-SGD step", cfg.Event(l.Relation())))(t)
 				opts = append(opts, sgd.WithAllowance(left))
 			}
-			trainer, err := sgd.New(cfg, net, l, opts...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := must(sgd.New(cfg, net, l, opts...))(t)
 			if state != nil {
 				if err := trainer.SetState(state); err != nil {
 					t.Fatal(err)
@@ -390,10 +375,7 @@ func TestResume(t *testing.T) {
 				break
 			}
 		}
-		saved, err := json.Marshal(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		saved := must(json.Marshal(l))(t)
 		again, err := ledger.Unmarshal(saved)
 		if err != nil {
 			t.Fatal(err)

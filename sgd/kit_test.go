@@ -106,10 +106,7 @@ func (plain) Move(_ int, rate float64, params, grad []float32) {
 func trained(t *testing.T, cfg sgd.Config, opts ...sgd.Option) []float32 {
 	t.Helper()
 	net := newBlocky(2, 3)
-	trainer, err := sgd.New(cfg, net, ledger.New(budget(1e4)), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(cfg, net, ledger.New(budget(1e4)), opts...))(t)
 	s := &recorder{seed: 7}
 	for _, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 5, 1)) {
 		if err != nil {
@@ -182,10 +179,7 @@ func TestMeanOfParameters(t *testing.T) {
 	cfg := with(nil, 1, 6)
 	cfg.Optimizer, cfg.NominalBatch = sgd.SGD(1), 1
 	net := newCentre(1)
-	trainer, err := sgd.New(cfg, net, ledger.New(budget(1e4)), sgd.WithMean(3))
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(cfg, net, ledger.New(budget(1e4)), sgd.WithMean(3)))(t)
 	s := &recorder{seed: 7, force: func(r *entropy.Release) { r.Outputs[0][0] = -1 }}
 	for _, err := range trainer.Steps(s.context(t.Context()), table(t, 4, 1, 0)) {
 		if err != nil {
@@ -216,10 +210,7 @@ func TestClipNormOfUnbalancedClasses(t *testing.T) {
 	last := func(q sgd.Quantile) (norm float64) {
 		cfg := with(q, 1, 400)
 		cfg.NominalBatch, cfg.Optimizer = 400, sgd.SGD(1e-9) // parameters stay where they are
-		trainer, err := sgd.New(cfg, newCentre(1), ledger.New(budget(1e6)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(1), ledger.New(budget(1e6))))(t)
 		for step, err := range trainer.Steps(t.Context(), data) {
 			if err != nil {
 				t.Fatal(err)
@@ -254,28 +245,19 @@ func TestPerLayerClipOfClassifiers(t *testing.T) {
 	for i := range labels {
 		labels[i] = rng.Int32N(3)
 	}
-	data, err := records.FromFlat(records.Interval(16, 0, 20).WithLabels("a", "b", "c"), flat,
-		labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(16, 0, 20).WithLabels("a", "b", "c"), flat,
+		labels...))(t)
 	cnn := models.CNN{Height: 4, Width: 4, Channels: 1,
 		Convolutions: []models.Convolution{{Maps: 3, Size: 2}}, Hidden: []int{5}}
 	for name, arch := range map[string]interface {
 		Classifier(be device.Backend, in, classes int, seed uint64) (*models.Classifier, error)
 	}{"mlp": models.MLP{Hidden: []int{6, 5}}, "cnn": cnn} {
-		net, err := arch.Classifier(device.CPU(), 16, 3, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		net := must(arch.Classifier(device.CPU(), 16, 3, 1))(t)
 		cfg := sgd.Config{SamplingProbability: 1, Steps: 1, NoiseMultiplier: 1e-6,
 			Optimizer: sgd.SGD(1), NominalBatch: 1,
 			Clip: sgd.Groups{List: []sgd.Group{{Blocks: []int{0, 1}, ClipNorm: 0.25},
 				{Blocks: []int{2, 3}, ClipNorm: 0.5}, {Blocks: []int{4, 5}, ClipNorm: 2}}}}
-		trainer, err := sgd.New(cfg, net, ledger.New(budget(1e14)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, net, ledger.New(budget(1e14))))(t)
 		before := slices.Clone(net.Params().Flat.Data)
 		for _, err := range trainer.Steps(t.Context(), data.Slice(0, 1)) {
 			if err != nil {

@@ -82,11 +82,7 @@ func table(t testing.TB, n, dim int, offset float64) *records.Table {
 
 func fromFlat(t testing.TB, dim int, flat []float32) *records.Table {
 	t.Helper()
-	data, err := records.FromFlat(records.Interval(dim, -100, 100), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromFlat(records.Interval(dim, -100, 100), flat))(t)
 }
 
 func budget(epsilon float64) accountant.Budget {
@@ -113,9 +109,5 @@ func (r raw) Gather(rows []int32, b *device.Batch) {
 
 func setTable(t testing.TB, universe int, sets [][]uint32) *records.SetTable {
 	t.Helper()
-	data, err := records.FromItems(records.Sets(universe, universe), sets)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromItems(records.Sets(universe, universe), sets))(t)
 }

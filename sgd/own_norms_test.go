@@ -74,10 +74,7 @@ func TestCarriedSumsAreOfOneStep(t *testing.T) {
 	for i := range n {
 		flat[2*i] = -1e6
 	}
-	data, err := records.FromFlat(records.Interval(2, -1e6, 1e6), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(2, -1e6, 1e6), flat))(t)
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 1, Steps: 3, NoiseMultiplier: 1,
 		NominalBatch: 1, Optimizer: sgd.SGD(1e-12)}
 	sums := observe(t, cfg, accountant.AddOrRemoveOne, newLinear(t, device.CPU()), data).sums

@@ -37,15 +37,8 @@ func personsOf(t *testing.T, dim, most int, all ...person) *records.Persons {
 	for _, row := range rows {
 		flat = append(flat, row...)
 	}
-	data, err := records.FromFlat(records.Interval(dim, -3e38, 3e38), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := records.GroupBy(data, keys, most)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	data := must(records.FromFlat(records.Interval(dim, -3e38, 3e38), flat))(t)
+	return must(records.GroupBy(data, keys, most))(t)
 }
 
 // twoBlocks clips each of two coordinates separately.

@@ -51,10 +51,7 @@ func observe(t *testing.T, cfg sgd.Config, r accountant.Relation, net models.Net
 	}
 	b := accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: r}
 	l := ledger.New(b, ledger.WithUnit(records.UnitOf(data)))
-	trainer, err := sgd.New(cfg, net, l, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(cfg, net, l, opts...))(t)
 	for _, err := range trainer.Steps(s.context(t.Context()), data) {
 		if err != nil {
 			t.Fatal(err)
@@ -183,10 +180,7 @@ func TestLedgerHoldsWhatHappened(t *testing.T) {
 	for name, clip := range policies() {
 		cfg := with(clip, 0.3, 7)
 		l := ledger.New(budget(1e4))
-		trainer, err := sgd.New(cfg, newCentre(2), l, sgd.WithPurpose("centre"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(2), l, sgd.WithPurpose("centre")))(t)
 		s := &recorder{seed: 1}
 		for _, err := range trainer.Steps(s.context(t.Context()), table(t, 30, 2, 0)) {
 			if err != nil {
@@ -281,14 +275,8 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 			flat[i*20+int(item)] = 1
 		}
 	}
-	dense, err := records.FromFlat(records.Binary(20), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	empty, err := records.FromFlat(records.Binary(20), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dense := must(records.FromFlat(records.Binary(20), flat))(t)
+	empty := must(records.FromFlat(records.Binary(20), nil))(t)
 	architectures := []models.DensityArchitecture{models.VAE{Hidden: []int{9}, Latent: 2},
 		models.RBM{Hidden: 6, Chains: 4}}
 	for _, a := range architectures {
@@ -313,10 +301,7 @@ func TestMicroBatchesChangeNothing(t *testing.T) {
 						norm(first))
 				}
 			}
-			net, err := a.New(device.CPU(), models.Visible{Dim: 20}, 3)
-			if err != nil {
-				t.Fatal(err)
-			}
+			net := must(a.New(device.CPU(), models.Visible{Dim: 20}, 3))(t)
 			s := observe(t, with(clip, 0.6, 2), accountant.AddOrRemoveOne, net, empty)
 			if norm(s.sums[0]) != 0 || len(s.sums) != 2 {
 				t.Errorf("%s, %s: empty data gave sums %v, want two zero sums", a.Name(), name, s.sums)
@@ -361,10 +346,7 @@ func TestStepShowsPublicNumbersOnly(t *testing.T) {
 	var shown []string
 	for _, data := range []records.Data{table(t, 30, 2, 0), table(t, 3, 2, 50), table(t, 500, 2, -3)} {
 		cfg := with(policies()["dpnorm"], 0.5, 3)
-		trainer, err := sgd.New(cfg, newCentre(2), ledger.New(budget(1e4)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(2), ledger.New(budget(1e4))))(t)
 		s := &recorder{force: func(r *entropy.Release) {
 			for i := range r.Outputs[0] {
 				r.Outputs[0][i] = 1

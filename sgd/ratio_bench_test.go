@@ -106,7 +106,7 @@ func privateSteps(b *testing.B, batch int, data records.Data) (step, stop func()
 // plainSteps returns a function that takes one step without clipping and noise. The step has the
 // same sampling of rows, sum of gradients and optimiser on all cores.
 func plainSteps(b *testing.B, batch int, data records.Data) (step func()) {
-	be, net, d := device.CPU(), benchVAE(b), data.(records.Divided)
+	be, net, d := device.CPU(), benchVAE(b), data.(*records.Table)
 	sum := device.NewParams(be, net.Params().Shapes...)
 	opt := sgd.Adam(1e-4).Descent(sum.Len())
 	rng := rand.New(rand.NewPCG(2, 2))

@@ -86,6 +86,83 @@ func (s *noisySum) Adam(p, m, v, average device.Matrix, lo, hi int, scale float6
 	s.be.Upload(v, host[2])
 }
 
+// roomy is a device with room for records. It counts the numbers that it gets.
+type roomy struct {
+	noisy
+	spare int64
+	sent  *[]int
+}
+
+func newRoomy(spare int64) roomy {
+	return roomy{noisy{devicetest.SeparateMemory(device.CPU()).(device.FixedSummer), new(int)}, spare,
+		new([]int)}
+}
+
+func (b roomy) Spare() int64 { return b.spare }
+
+func (b roomy) Upload(dst device.Matrix, src []float32) {
+	*b.sent = append(*b.sent, len(src))
+	b.noisy.Upload(dst, src)
+}
+
+// TestRecordsAreSentOnce: a device gets a table's records once if they take at most half of its
+// memory and if the network is known to read them there. Otherwise it gets every batch.
+func TestRecordsAreSentOnce(t *testing.T) {
+	const rows, dim = 5000, 3
+	data := table(t, rows, dim, .5)
+	type own struct{ models.Network }
+	for _, c := range []struct {
+		spare   int64
+		own     bool
+		batches int
+	}{{8 * rows * dim, false, 0}, {8*rows*dim - 1, false, 3}, {1 << 40, true, 3}} {
+		be := newRoomy(c.spare)
+		var net models.Network = encoder(t, be, dim)
+		if c.own {
+			net = own{net}
+		}
+		cfg := with(nil, .2, 3)
+		cfg.MicroBatch = rows
+		trainer, err := sgd.New(cfg, net, ledger.New(budget(1e6)), sgd.WithBackend(be))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*be.sent = nil
+		for range 2 {
+			for _, err := range trainer.Steps((&recorder{seed: 4}).context(t.Context()), data) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		for _, err := range trainer.Steps((&recorder{seed: 4}).context(t.Context()), data) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var large []int // others are draws and weights, one number for each record of a batch
+		for _, n := range *be.sent {
+			if n > rows*dim/6 {
+				large = append(large, n)
+			}
+		}
+		if c.batches == 0 && !slices.Equal(large, []int{4096 * dim, 904 * dim}) ||
+			c.batches > 0 && len(large) != c.batches {
+			t.Errorf("%+v: the device gets %v numbers at once", c, large)
+		}
+	}
+}
+
+func encoder(t *testing.T, be device.Backend, dim int) models.Density {
+	t.Helper()
+	net, err := models.VAE{Hidden: []int{3}, Latent: 1}.New(be, models.Visible{Dim: dim}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net
+}
+
 // parted is a network with segments, of which some are empty.
 type parted struct{ linear }
 
@@ -216,6 +293,24 @@ func journeys(t *testing.T) map[string]journey {
 	bands := of(nil)
 	bands.cfg.Bands, bands.cfg.SamplingProbability = 2, .3
 	all["persons"], all["bands"] = persons, bands
+	coder, labels := of(nil), of(nil)
+	coder.data = machine.data
+	coder.net = func(t *testing.T, be device.Backend) models.Network { return encoder(t, be, 2) }
+	labels.net = func(t *testing.T, be device.Backend) models.Network {
+		net, err := models.MLP{Hidden: []int{3}}.Classifier(be, 2, 3, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return net
+	}
+	classes, err := records.FromFlat(records.Interval(2, -1, 1).WithLabels("a", "b", "c"),
+		slices.Repeat([]float32{.1, .2, 5, -.3, .4, float32(math.NaN()), 0, -.9}, 4),
+		slices.Repeat([]int32{2, 0, 1, 2}, 4)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels.data = classes
+	all["encoder"], all["labels"] = coder, labels
 	all["average"], all["mean"], all["momentum"] = average, mean, momentum
 	all["parts"], all["machine"], all["large"] = parts, machine, large
 	return all
@@ -230,7 +325,7 @@ func TestStepsOnADeviceAreThoseOfTheCPU(t *testing.T) {
 		apart := devicetest.SeparateMemory(device.CPU()).(device.FixedSummer)
 		sums := 0
 		for place, be := range map[string]device.Backend{"device": noisy{apart, &sums},
-			"host": struct{ device.FixedSummer }{apart}} {
+			"host": struct{ device.FixedSummer }{apart}, "device of all records": newRoomy(1 << 30)} {
 			got, after := j.travel(t, be)
 			if !slices.Equal(got, want) || !bytes.Equal(after, state) {
 				t.Errorf("%s, noise on the %s: other bits than on the CPU", name, place)

@@ -15,10 +15,7 @@ func TestTwoRunsOnOneLedger(t *testing.T) {
 	data, l := table(t, 30, 3, 1), ledger.New(budget(1e4))
 	cfg := with(nil, 0.5, 4)
 	for run := range 2 {
-		trainer, err := sgd.New(cfg, newCentre(3), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(3), l))(t)
 		taken := trainer.Spent()
 		for s, err := range trainer.Steps(t.Context(), data) {
 			if taken++; err != nil || s.Number != taken || trainer.Spent() != taken {
@@ -45,14 +42,8 @@ func TestResumingTakesNoMoreThanOneRun(t *testing.T) {
 			break
 		}
 	}
-	saved, err := json.Marshal(l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := ledger.Unmarshal(saved)
-	if err != nil {
-		t.Fatal(err)
-	}
+	saved := must(json.Marshal(l))(t)
+	again := must(ledger.Unmarshal(saved))(t)
 	event := cfg.Event(again.Relation())
 	left, err := mechanism.Begin(t.Context(), again).Resume("DP-SGD step", event)
 	if err != nil || left.Remaining() != 6 {

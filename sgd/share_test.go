@@ -21,14 +21,8 @@ func fitted(t *testing.T, be device.Backend, n int) []float32 {
 	for i := range flat {
 		flat[i] = float32(math.Abs(math.Sin(float64(i * i))))
 	}
-	data, err := records.FromFlat(records.Interval(30, 0, 1), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := models.VAE{Hidden: []int{300}, Latent: 2}.New(be, models.Visible{Dim: 30}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(30, 0, 1), flat))(t)
+	net := must(models.VAE{Hidden: []int{300}, Latent: 2}.New(be, models.Visible{Dim: 30}, 1))(t)
 	cfg := with(nil, 1, 3)
 	cfg.NoiseMultiplier, cfg.MicroBatch = 1, 70
 	trainer, _ := newTrainer(t, cfg, net, 1e12, sgd.WithBackend(be))
@@ -83,10 +77,7 @@ func TestCancelledStepLeavesNothing(t *testing.T) {
 	for i := range flat {
 		flat[i] = 1
 	}
-	data, err := records.FromFlat(records.Interval(2, -1, 1), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(2, -1, 1), flat))(t)
 	cfg := with(nil, 1, 3)
 	cfg.NoiseMultiplier, cfg.MicroBatch, cfg.ClipNorm = 1, 2, 10
 	trainer, _ := newTrainer(t, cfg, newLinear(t, device.CPU()), 1e12)

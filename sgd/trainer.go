@@ -69,7 +69,7 @@ type stepRecords struct {
 	data    records.Data // of earlier loops
 	of      examples
 	rows    []int32 // row numbers of the current micro-batch
-	divided records.Divided
+	stored  stored
 	part    func(piece int)
 	batch   device.Batch
 	crew    *crew // nil if one network computes all gradients
@@ -230,6 +230,7 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		t.data = given
+		t.store(data)
 		for t.left() > 0 {
 			step, err := t.step(ctx, data)
 			if err == nil && records.Failed(data) {

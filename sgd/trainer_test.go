@@ -22,10 +22,7 @@ func newTrainer(t *testing.T, cfg sgd.Config, net models.Network, epsilon float6
 	opts ...sgd.Option) (*sgd.Trainer, *ledger.Ledger) {
 	t.Helper()
 	l := ledger.New(budget(epsilon))
-	trainer, err := sgd.New(cfg, net, l, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(cfg, net, l, opts...))(t)
 	return trainer, l
 }
 
@@ -69,15 +66,9 @@ func TestClassifierConverges(t *testing.T) {
 			float32(math.Sin(a))*0.2+float32(class))
 		labels = append(labels, class)
 	}
-	data, err := records.FromFlat(records.Interval(2, -2, 2).WithLabels("low", "high"),
-		flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	net, err := models.MLP{}.Classifier(device.CPU(), 2, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(records.Interval(2, -2, 2).WithLabels("low", "high"),
+		flat, labels...))(t)
+	net := must(models.MLP{}.Classifier(device.CPU(), 2, 2, 1))(t)
 	cfg := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 200, NoiseMultiplier: 1,
 		Optimizer: sgd.Adam(0.05)}
 	trainer, _ := newTrainer(t, cfg, net, 1e3)
@@ -306,11 +297,8 @@ func TestConcurrentTrainersShareALedger(t *testing.T) {
 	data := table(t, 200, 40, 0)
 	var wg sync.WaitGroup
 	for range 3 {
-		trainer, err := sgd.New(with(policies()["dpnorm"], 0.3, 5), newCentre(40), l,
-			sgd.WithAverage(0.9))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(with(policies()["dpnorm"], 0.3, 5), newCentre(40), l,
+			sgd.WithAverage(0.9)))(t)
 		wg.Go(func() {
 			for _, err := range trainer.Steps(t.Context(), data) {
 				if err != nil {
@@ -349,10 +337,7 @@ func TestSegmentsDivideByTheirOwnNumbers(t *testing.T) {
 		[]sgd.Segment{{Params: 9000, NominalBatch: 2}, {Params: 11000, NominalBatch: 5}}}
 	s := &recorder{}
 	b := accountant.Budget{Epsilon: 1e30, Delta: 1e-5}
-	trainer, err := sgd.New(cfg, net, ledger.New(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(cfg, net, ledger.New(b)))(t)
 	for _, err := range trainer.Steps(s.context(t.Context()), fromFlat(t, dim, flat)) {
 		if err != nil {
 			t.Fatal(err)
@@ -402,10 +387,7 @@ func TestReplaceOneIsChargedOrRefused(t *testing.T) {
 	for _, q := range []float64{1, 0.2} {
 		l := ledger.New(accountant.Budget{Epsilon: 100, Delta: 1e-5,
 			Relation: accountant.ReplaceOne})
-		trainer, err := sgd.New(with(nil, q, 3), newCentre(2), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(with(nil, q, 3), newCentre(2), l))(t)
 		steps := 0
 		for _, err := range trainer.Steps(t.Context(), table(t, 30, 2, 0)) {
 			if err != nil && !errors.Is(err, accountant.ErrUnsupported) {

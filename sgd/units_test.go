@@ -19,10 +19,7 @@ import (
 func TestRowsAreNoUsers(t *testing.T) {
 	train := func(data records.Data) (*ledger.Ledger, error) {
 		l := ledger.New(budget(1e4), ledger.WithUnit(records.UnitUser))
-		trainer, err := sgd.New(with(nil, 1, 1), newCentre(2), l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(with(nil, 1, 1), newCentre(2), l))(t)
 		for _, err := range trainer.Steps(t.Context(), data) {
 			if err != nil {
 				return l, err
@@ -86,11 +83,8 @@ func TestSavedStateHidesTheBatch(t *testing.T) {
 					r.Outputs[0][i] = 1
 				}
 			}}
-			trainer, err := sgd.New(with(clip, 0.5, 3), newCentre(2), ledger.New(budget(1e4)),
-				sgd.WithAverage(0.9))
-			if err != nil {
-				t.Fatal(err)
-			}
+			trainer := must(sgd.New(with(clip, 0.5, 3), newCentre(2), ledger.New(budget(1e4)),
+				sgd.WithAverage(0.9)))(t)
 			for _, err := range trainer.Steps(s.context(t.Context()), table(t, rows, 2, 0)) {
 				if err != nil {
 					t.Fatal(err)
@@ -123,10 +117,7 @@ func TestQuantileStaysWithinLimits(t *testing.T) {
 				}
 			}
 		}}
-		trainer, err := sgd.New(cfg, newCentre(1), ledger.New(budget(1e4)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		trainer := must(sgd.New(cfg, newCentre(1), ledger.New(budget(1e4))))(t)
 		last := 0.0
 		for step, err := range trainer.Steps(s.context(t.Context()), table(t, 5, 1, 0)) {
 			if err != nil {

@@ -18,10 +18,7 @@ import (
 // drawn, however many uses are counted at a time. Otherwise a killed run would draw it again.
 func TestTheFileCountsUsesFirst(t *testing.T) {
 	const count = 7
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	for every := range 4 { // 0 leaves the number to the run
 		path := filepath.Join(t.TempDir(), "run")
@@ -55,14 +52,8 @@ func TestTheFileCountsUsesFirst(t *testing.T) {
 // takenIn returns how many uses of its only line a checkpoint counts as taken.
 func takenIn(t *testing.T, path string) int {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := synth.DecodeFile(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(path))(t)
+	f := must(synth.DecodeFile(bytes.NewReader(text)))(t)
 	var h struct{ Taken []int }
 	if err := json.Unmarshal(f.Header, &h); err != nil || len(h.Taken) != 1 {
 		t.Fatalf("the header %s: %v", f.Header, err)
@@ -73,10 +64,7 @@ func takenIn(t *testing.T, path string) int {
 // TestTheFileIsThisRunsOwn checks that a run draws nothing more after its checkpoint has been
 // replaced by an older one, and that the checkpoint is there before anything is reserved.
 func TestTheFileIsThisRunsOwn(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	path, asked := filepath.Join(t.TempDir(), "run"), 0
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	l := ledger.New(budget, ledger.WithPolicy(func(ledger.Request) error {

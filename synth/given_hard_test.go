@@ -115,10 +115,7 @@ func comeBack(t *testing.T, f *records.Frame) {
 		if err := write[name](&b); err != nil {
 			t.Fatal(err)
 		}
-		back, err := read[name](&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(read[name](&b))(t)
 		for i := range f.Len() {
 			if x, y := f.AppendJSON(nil, i), back.AppendJSON(nil, i); !bytes.Equal(x, y) {
 				t.Fatalf("%s: row %d is read back as\n%s, want\n%s", name, i, y, x)
@@ -231,11 +228,8 @@ func (c *stayChecker) broken(f *records.Frame, i int) string {
 // TestNumbersOfTwoKindsAreNotCompared checks that Validate refuses to compare a numeric column with
 // an integer column whose values float64 cannot represent, in any order of the columns.
 func TestNumbersOfTwoKindsAreNotCompared(t *testing.T) {
-	s, err := records.NewSchema(records.Integer("small", 0, 3), records.Numeric("x", 0, 1e17),
-		records.Integer("large", 0, 1<<60))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Integer("small", 0, 3), records.Numeric("x", 0, 1e17),
+		records.Integer("large", 0, 1<<60)))(t)
 	for _, columns := range [][]string{{"small", "x", "large"}, {"small", "large", "x"},
 		{"x", "small", "large"}, {"large", "small", "x"}} {
 		for _, c := range []records.Constraint{records.Ascending(columns...),

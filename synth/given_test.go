@@ -171,20 +171,14 @@ func checkLines(t *testing.T, f *records.Frame, keys, ids map[string]bool,
 // TestGivenValues checks draws with given values of columns of several kinds. The class must be met
 // exactly.
 func TestGivenValues(t *testing.T) {
-	s, err := records.NewSchema(records.Integer("age", 0, 99).WithMissing(),
+	s := must(records.NewSchema(records.Integer("age", 0, 99).WithMissing(),
 		records.Categorical("town", "Bonn", "Köln", "Ulm"), records.Label("income", "low", "high"),
-		records.Duration("stay", 0, time.Hour, time.Second))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Duration("stay", 0, time.Hour, time.Second)))(t)
 	var done synth.Accepted
-	drawn, err := generatorOf(s).Sample(t.Context(), 3000, synth.Seed(2),
+	drawn := must(generatorOf(s).Sample(t.Context(), 3000, synth.Seed(2),
 		synth.OnAccepted(func(a synth.Accepted) { done = a }), synth.Given(
 			records.Only("income", "high"), records.Within("age", 30, 39),
-			records.Only("town", "Ulm", "Bonn"), records.Within("stay", time.Minute, "0.5h")))
-	if err != nil {
-		t.Fatal(err)
-	}
+			records.Only("town", "Ulm", "Bonn"), records.Within("stay", time.Minute, "0.5h"))))(t)
 	f, _ := records.AsFrame(drawn)
 	for i := range f.Len() {
 		age, there := f.Whole(i, 0)
@@ -246,10 +240,7 @@ func TestRejectionStatesItsAcceptance(t *testing.T) {
 		t.Errorf("%v", a)
 	}
 	// The values of a unique key run out: there are only seven.
-	few, err := records.NewSchema(records.Integer("n", 1, 7), records.Numeric("x", 0, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	few := must(records.NewSchema(records.Integer("n", 1, 7), records.Numeric("x", 0, 1)))(t)
 	g = generatorOf(few.WithConstraints(records.Unique("n")))
 	if d, err := g.Sample(t.Context(), 7, synth.Seed(1)); err != nil || records.Check(d) != nil {
 		t.Error(err, records.Check(d))
@@ -304,10 +295,7 @@ func TestTheSameSeedGivesTheSameConstrainedRecords(t *testing.T) {
 		return b.String()
 	}
 	one := text()
-	d, err := g.Sample(t.Context(), 2500, synth.Seed(5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(g.Sample(t.Context(), 2500, synth.Seed(5)))(t)
 	var b strings.Builder
 	f, _ := records.AsFrame(d)
 	for i := range f.Len() {

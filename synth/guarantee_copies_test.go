@@ -54,10 +54,7 @@ func TestGuaranteesAreCopies(t *testing.T) {
 	given.Relation = 0
 	g := synth.NewGenerator("noise", noise{records.Binary(2)}, given)
 	text := func() string {
-		b, err := json.Marshal(g.Guarantee())
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(json.Marshal(g.Guarantee()))(t)
 		return string(b)
 	}
 	want := text()

@@ -29,17 +29,11 @@ func (w enclosing) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 // refused before it starts.
 func TestInnerPlansDrawFromTheReservation(t *testing.T) {
 	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
-	table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
 	fits := 0
-	inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+	inner := must(synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
 		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
-		reading{func(*synth.Run) error { fits++; return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		reading{func(*synth.Run) error { fits++; return nil }}))(t)
 	part := synth.Inner{Plan: &inner, Prefix: "x: "}
 	for prefix, want := range map[string]int{"x: ": 1, "y: ": 0} {
 		fits = 0
@@ -61,19 +55,12 @@ func TestInnerPlansDrawFromTheReservation(t *testing.T) {
 func TestPartsReadTheirSchema(t *testing.T) {
 	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	of := func(s records.Schema) *records.Table {
-		table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return table
+		return must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
 	}
 	fits := 0
-	inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+	inner := must(synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
 		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
-		reading{func(*synth.Run) error { fits++; return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		reading{func(*synth.Run) error { fits++; return nil }}))(t)
 	for data, want := range map[records.Data]int{of(s): 1, of(records.Interval(2, 0, 9)): 0,
 		of(records.Interval(1, 0, 1)): 0, of(records.Image(1, 2)): 0} {
 		fits = 0
@@ -94,10 +81,7 @@ func TestPartsReadTheirSchema(t *testing.T) {
 // sums deserve, with and without a checkpoint.
 func TestPartsNoteTheirNoise(t *testing.T) {
 	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
-	table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
 	for _, real := range []bool{false, true} {
 		inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
 			Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1, Once: true}},
@@ -114,10 +98,7 @@ func TestPartsNoteTheirNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		part := synth.Inner{Plan: &inner, Prefix: "x: "}
-		p, err := synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part}))(t)
 		for _, opts := range [][]synth.Option{nil,
 			{synth.Checkpoint(filepath.Join(t.TempDir(), "run"))}} {
 			l := ledger.New(b)
@@ -137,10 +118,7 @@ func TestPartsNoteTheirNoise(t *testing.T) {
 // even if the run's data did not.
 func TestPartsEndWithTheirData(t *testing.T) {
 	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
-	table, err := records.FromFlat(s, []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
 	for _, fails := range []bool{false, true} {
 		view := &lying{Data: table}
 		inner, err := synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
@@ -156,10 +134,7 @@ func TestPartsEndWithTheirData(t *testing.T) {
 		}
 		part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: records.Clamped(view)}
 		var got error
-		p, err := synth.NewProgram("enclosing", s, b, part.Stages(), ending{part: part, got: &got})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(synth.NewProgram("enclosing", s, b, part.Stages(), ending{part: part, got: &got}))(t)
 		if _, err := p.Fit(t.Context(), table); err != nil {
 			t.Fatal(err)
 		}

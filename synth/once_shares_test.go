@@ -41,10 +41,7 @@ func (s *releasesTap) Release(r *entropy.Release) error {
 // release. Their mean must have the noise of the single release, and Once must return this mean.
 func TestSharesAreTogetherTheRelease(t *testing.T) {
 	const z, std = 5.0, 10.0
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
 	place := []float64{-1} // must stay unchanged: Once returns the mean only
@@ -91,10 +88,7 @@ func TestSharesAreTogetherTheRelease(t *testing.T) {
 // lost. A second process averages the earlier shares and those that it draws. So it is in a part.
 func TestAKilledRunLosesOneShare(t *testing.T) {
 	const z = 5.0
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	var out [][]float64
 	var wider float64
@@ -114,11 +108,8 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	part := synth.Inner{Plan: &p, Prefix: "x: "}
-	whole, err := synth.NewProgram("enclosing", table.Schema(), budget, part.Stages(),
-		enclosing{part: part})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(synth.NewProgram("enclosing", table.Schema(), budget, part.Stages(),
+		enclosing{part: part}))(t)
 	for _, p := range []*synth.Program{&p, &whole} { // the run itself, and as a part of another
 		run := func(path string, before func(made int)) []entropy.Release {
 			t.Helper()
@@ -166,10 +157,7 @@ func TestAKilledRunLosesOneShare(t *testing.T) {
 // TestTheLastShareIsKept checks that the file holds all shares of a release when Once returns it. A
 // process that is killed at that moment then loses no share.
 func TestTheLastShareIsKept(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
 	path := filepath.Join(t.TempDir(), "run")
 	tap, made := &releasesTap{}, 0
@@ -212,10 +200,7 @@ func TestTheLastShareIsKept(t *testing.T) {
 // TestOnceNeedsItsField checks that a stage without the field Once is refused before it is drawn:
 // its single use would have the noise of one of eight shares.
 func TestOnceNeedsItsField(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "run")} {
 		p, err := synth.NewProgram("reading", table.Schema(), accountant.Budget{Epsilon: 10, Delta: 1e-5},
 			[]synth.Stage{{Purpose: "a", Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 1}},

@@ -40,20 +40,14 @@ func (c counts) Add(_ context.Context, data records.Data) error {
 // protects records, and sums of users under one that protects users, and no others. Sums of no
 // records have no unit.
 func TestSumsOfAnotherUnitAreRefused(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
-	p, err := synth.NewPassProgram("counting", table.Schema(), budget, []synth.Stage{{Purpose: "use",
+	p := must(synth.NewPassProgram("counting", table.Schema(), budget, []synth.Stage{{Purpose: "use",
 		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
 		counting{reading{func(r *synth.Run) error {
 			_, err := r.Read(t.Context(), synth.Pass{Purpose: "use"})
 			return err
-		}}, table.Schema()})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}, table.Schema()}))(t)
 	for _, promised := range []string{records.UnitRecord, records.UnitUser} {
 		for _, unit := range []string{"", records.UnitRecord, records.UnitUser, records.UnitPart} {
 			l := ledger.New(budget, ledger.WithUnit(promised))
@@ -77,15 +71,12 @@ func TestSumsOfAnotherUnitAreRefused(t *testing.T) {
 // for. Their records may have been clipped to another norm.
 func TestSumsOfAnotherPassAreRefused(t *testing.T) {
 	s, budget := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
-	p, err := synth.NewPassProgram("counting", s, budget, []synth.Stage{{Purpose: "use",
+	p := must(synth.NewPassProgram("counting", s, budget, []synth.Stage{{Purpose: "use",
 		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
 		counting{reading{func(r *synth.Run) error {
 			_, err := r.Read(t.Context(), synth.Pass{Purpose: "use", State: []byte("now")})
 			return err
-		}}, s})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}, s}))(t)
 	for _, state := range []string{"now", "before"} {
 		_, err := p.FitPasses(t.Context(), ledger.New(budget), func(_ context.Context, pass synth.Pass) (
 			*mechanism.Partial, error) {

@@ -26,11 +26,8 @@ func planOfLevels(t *testing.T, n int, w synth.Work) (synth.Plan, error) {
 	for i := range levels {
 		levels[i] = strconv.Itoa(i)
 	}
-	s, err := records.NewSchema(records.Categorical("c", levels...),
-		records.Categorical("d", levels...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Categorical("c", levels...),
+		records.Categorical("d", levels...)))(t)
 	p, err := synth.NewProgram("reading", s, accountant.Budget{Epsilon: 9, Delta: 1e-5},
 		[]synth.Stage{{Purpose: "use", Event: accountant.Gaussian{NoiseMultiplier: 4}, Count: 1}}, w)
 	return &struct{ *synth.Program }{&p}, err
@@ -39,14 +36,8 @@ func planOfLevels(t *testing.T, n int, w synth.Work) (synth.Plan, error) {
 // TestPlansThatCannotBeSaved checks that a plan is refused if the levels of its columns exceed the
 // limits for files, together with the levels of plans within the plan.
 func TestPlansThatCannotBeSaved(t *testing.T) {
-	half, err := planOfLevels(t, 47_000, reading{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := planOfLevels(t, 10_000, nesting{of: []synth.Plan{half}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := must(planOfLevels(t, 47_000, reading{}))(t)
+	two := must(planOfLevels(t, 10_000, nesting{of: []synth.Plan{half}}))(t)
 	for name, c := range map[string]struct {
 		levels int
 		work   synth.Work

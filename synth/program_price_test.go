@@ -37,12 +37,9 @@ func TestPlansKeepTheirBudget(t *testing.T) {
 func TestPlansPrintNoLess(t *testing.T) {
 	prices := regexp.MustCompile(`(alone|together) +ε = (\S+)`)
 	for z := 1.0; z < 3; z += 0.1 {
-		p, err := synth.NewProgram("reading", records.Interval(2, 0, 1),
+		p := must(synth.NewProgram("reading", records.Interval(2, 0, 1),
 			accountant.Budget{Epsilon: 100, Delta: 1e-5}, []synth.Stage{{Purpose: "use",
-				Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 2}}, reading{})
-		if err != nil {
-			t.Fatal(err)
-		}
+				Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 2}}, reading{}))(t)
 		found := prices.FindAllStringSubmatch(p.String(), -1)
 		if len(found) != 2 || found[0][1] != "alone" {
 			t.Fatalf("the plan states other prices than those of a stage and of all:\n%v", &p)

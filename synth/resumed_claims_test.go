@@ -16,10 +16,7 @@ import (
 // is not private if the interrupted run was not, it lists the classes of all the noise that was
 // drawn, and it counts the uses that were taken.
 func TestResumedRunsClaimNoMore(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	const why = "the noise is a test's"
 	stop := errors.New("stopped")
 	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}

@@ -89,14 +89,8 @@ func (persons) TakesPersons() {}
 // TestGuaranteesOfPersonsStateTheirRows checks that the guarantee of a run whose records are
 // persons says how many rows of a person were read.
 func TestGuaranteesOfPersonsStateTheirRows(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
-	grouped, err := records.GroupBy(table, []string{"a", "a"}, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
+	grouped := must(records.GroupBy(table, []string{"a", "a"}, 7))(t)
 	for data, want := range map[records.Data]int{table: 0, grouped: 7} {
 		p, err := synth.NewProgram("reading", data.Schema(),
 			accountant.Budget{Epsilon: 10, Delta: 1e-5}, []synth.Stage{{Purpose: "use",
@@ -119,10 +113,7 @@ func TestGuaranteesOfPersonsStateTheirRows(t *testing.T) {
 // TestRunsEndWithDataThatFail checks that nothing is drawn after the data have failed. The run must
 // return an error even if nothing was left to draw.
 func TestRunsEndWithDataThatFail(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	for before := range 4 { // number of uses taken before the data fail
 		data := &lying{Data: table}
 		ledger, err := fitOn(t, data, func(r *synth.Run) error {
@@ -159,10 +150,7 @@ func (d *lying) read(r *synth.Run) {
 // TestAllowancesEndWithTheirRun checks that an allowance or a grant kept by a system draws nothing
 // after its run has returned.
 func TestAllowancesEndWithTheirRun(t *testing.T) {
-	table, err := records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	var kept *mechanism.Allowance
 	var grant *mechanism.Grant
 	ledger, err := fitOn(t, table, func(r *synth.Run) (err error) {

@@ -54,7 +54,8 @@ func WithDecoding(a models.GeneratorArchitecture) LoadOption {
 
 // WithLimits limits the contents of a generator or plan file. It limits the depth of the JSON (64
 // by default) and the number of values in it (100,000, and 300,000 in a guarantee). It also limits
-// the number of parameters of a network in a plan. The other limits concern records.
+// the number of parameters of a network in a plan, and Values the cells of models of tables. The
+// other limits concern records.
 func WithLimits(limits records.Limits) LoadOption { return func(l *Loading) { l.Limits = limits } }
 
 // loading collects the options.

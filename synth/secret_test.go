@@ -18,10 +18,7 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	if err := gob.NewEncoder(&packed).Encode(pass); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(map[string]any{"pass": pass, "secret": pass.Secret})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(map[string]any{"pass": pass, "secret": pass.Secret}))(t)
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "pass", pass, "secret", pass.Secret)
 	for how, written := range map[string]string{"gob": packed.String(), "JSON": string(text),
 		"a log": log.String(), "%v": fmt.Sprintf("%v %+v %q", pass, pass, pass.Secret),

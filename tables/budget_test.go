@@ -18,23 +18,12 @@ import (
 // release or of a later one does not fit the grid of the counts. Every other plan must fit, with
 // and without a checkpoint.
 func TestPlansThatCannotBeDrawnAreRefused(t *testing.T) {
-	s, err := records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := records.FromValues(s, []any{"x", "y"}, []any{"y", "y"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	with, err := records.NewSchema(records.Target("y", 0, 9), records.Flag("a", "x", "y"),
-		records.Flag("b", "x", "y"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := records.FromValues(with, []any{1, "x", "y"}, []any{7, "y", "y"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel() // it waits for the disk
+	s := must(records.NewSchema(records.Flag("a", "x", "y"), records.Flag("b", "x", "y")))(t)
+	data := must(records.FromValues(s, []any{"x", "y"}, []any{"y", "y"}))(t)
+	with := must(records.NewSchema(records.Target("y", 0, 9), records.Flag("a", "x", "y"),
+		records.Flag("b", "x", "y")))(t)
+	target := must(records.FromValues(with, []any{1, "x", "y"}, []any{7, "y", "y"}))(t)
 	for _, d := range []records.Data{data, target} {
 		refusedOrFitted(t, d)
 	}

@@ -58,22 +58,25 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 }
 
 // mostSpent bounds the time that conditions take, of which a file may hold a thousand. Each makes a
-// new model. The draw enforces conditions that are left out.
-const mostSpent = 1 << 24
+// new model, for which a factor takes as long as factorCells cells. The draw enforces conditions
+// that are left out.
+const mostSpent, factorCells = 1 << 24, 1 << 9
 
 // affords reports whether there is room and time for the model of another condition, on the given
 // attributes if they are more than one.
 func (t *model) affords(attributes []int) bool {
+	if t.spent += factorCells * float64(len(t.model.Factors)); t.spent > mostSpent {
+		return false
+	}
 	groups := [][]int{attributes}
 	for _, f := range t.model.Factors {
 		groups = append(groups, f.Attributes)
 	}
 	cells := graphical.Cells(t.model.Domain, groups)
-	if !(cells <= mostCells) {
-		return false
+	if cells <= mostCells {
+		t.spent += cells
 	}
-	t.spent += cells
-	return t.spent <= mostSpent
+	return cells <= mostCells
 }
 
 // attributeOf returns the index of a column's attribute. The class has the last index.

@@ -18,10 +18,7 @@ func cornerSchemas(t *testing.T) (list []records.Schema) {
 	class, target := records.Label("y", "u", "v"), records.Target("t", 0, 2).WithStep(0.5)
 	for _, columns := range [][]records.Column{{number}, {level}, {number, class}, {level, class},
 		{number, target}, {level, records.Flag("f", "n", "y"), class}, {number.WithStep(0.01), class}} {
-		s, err := records.NewSchema(columns...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(records.NewSchema(columns...))(t)
 		list = append(list, s)
 	}
 	return list
@@ -31,10 +28,7 @@ func cornerSchemas(t *testing.T) (list []records.Schema) {
 // more than its budget, it is unchanged by being written and read, and its fit succeeds.
 func TestPartsOfTheBudgetAddUp(t *testing.T) {
 	for _, s := range cornerSchemas(t) {
-		rows, err := records.FromValues(s, firstRow(s), firstRow(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(records.FromValues(s, firstRow(s), firstRow(s)))(t)
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 			for _, c := range []AIM{{}, {Rounds: 1, ClassPart: 0.9}, {Rounds: 2, ClassPart: 0.9},
 				{ClassPart: math.Inf(-1)}, {Rounds: 1, ClassPart: 1e-300},
@@ -80,18 +74,12 @@ type plan interface{ MarshalJSON() ([]byte, error) }
 
 func saved(t *testing.T, p plan) string {
 	t.Helper()
-	text, err := p.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(p.MarshalJSON())(t)
 	return string(text)
 }
 
 func readPlan(t *testing.T, text string) synth.PassProgram {
 	t.Helper()
-	p, err := Systems().ReadPlan([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(Systems().ReadPlan([]byte(text)))(t)
 	return p.(synth.PassProgram)
 }

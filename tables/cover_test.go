@@ -33,10 +33,7 @@ func TestSummedCountsAreCounts(t *testing.T) {
 		"no class": {[]records.Column{records.Numeric("x", 0, 1), records.Numeric("y", 0, 1),
 			records.Integer("n", 0, 3)}, 3, 1},
 	} {
-		s, err := records.NewSchema(c.columns...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must(records.NewSchema(c.columns...))(t)
 		m := methodFor(t, s, 0)
 		m.order = c.order
 		var groups []marginal.Grouping

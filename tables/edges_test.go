@@ -28,11 +28,7 @@ func TestEverySettingIsChecked(t *testing.T) {
 		for i := range n {
 			columns = append(columns, records.Flag(fmt.Sprint(i), "n", "y"))
 		}
-		s, err := records.NewSchema(columns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must(records.NewSchema(columns...))(t)
 	}
 	levels := func(n int) records.Schema {
 		list := make([]string, n)
@@ -43,11 +39,7 @@ func TestEverySettingIsChecked(t *testing.T) {
 		for i := range 8 {
 			columns = append(columns, records.Categorical(fmt.Sprint(i), list...))
 		}
-		s, err := records.NewSchema(columns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return must(records.NewSchema(columns...))(t)
 	}
 	common := func(change func(c *Common)) func(*AIM) { return func(c *AIM) { change(&c.Common) } }
 	bins := func(n int) func(*AIM) { return common(func(c *Common) { c.Bins = n }) }
@@ -145,19 +137,10 @@ func TestPassesOfOnePlan(t *testing.T) {
 	divided := some
 	divided.WithinPart = 0.05
 	c := AIM{Common: divided, Rounds: 2, Coarse: 2}
-	all, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(c.Plan())(t)
 	c.Common = some
-	whole, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := c.method()
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must(c.Plan())(t)
+	m := must(c.method())(t)
 	groups := someGroups(m.attributes)
 	other := someGroups(m.attributes)
 	other[0].Group[0], other[0].Group[7] = other[0].Group[7], other[0].Group[0]
@@ -283,20 +266,14 @@ func TestForgedFits(t *testing.T) {
 		"half a table":  {fittingHeader{Level: 1}, append([]float64{0.5}, one(1)[1:]...), false},
 		"beyond":        {fittingHeader{Level: 1}, append([]float64{1e6}, one(1)[1:]...), false},
 	} {
-		f, err := synth.NewFile(c.h, synth.FloatsPart(sectionTables, &c.numbers, len(c.numbers)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must(synth.NewFile(c.h, synth.FloatsPart(sectionTables, &c.numbers, len(c.numbers))))(t)
 		restored := begun()
 		if err := restored.RestoreFrom(f); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		if c.ok {
-			again, err := restored.file()
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must(restored.file())(t)
 			twice := begun()
 			if err := twice.RestoreFrom(again); err != nil || twice.level != restored.level ||
 				twice.pair != restored.pair || fmt.Sprint(twice.values) != fmt.Sprint(restored.values) {
@@ -305,11 +282,8 @@ func TestForgedFits(t *testing.T) {
 		}
 	}
 	m.strategy = worstFitted{known: 2}
-	f, err := synth.NewFile(fittingHeader{Level: 1}, synth.FloatsPart(sectionTables, ptr(one(1)),
-		2+cells))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(synth.NewFile(fittingHeader{Level: 1}, synth.FloatsPart(sectionTables, ptr(one(1)),
+		2+cells)))(t)
 	if begun().RestoreFrom(f) == nil {
 		t.Error("a table that the plan does not measure is taken")
 	}
@@ -317,11 +291,7 @@ func TestForgedFits(t *testing.T) {
 
 func encoded(t *testing.T, x any) []byte {
 	t.Helper()
-	text, err := json.Marshal(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return must(json.Marshal(x))(t)
 }
 
 func ptr[T any](x T) *T { return &x }

@@ -1,6 +1,12 @@
 package tables
 
-import "github.com/seed7ba64551/privgen/synth"
+import (
+	"flag"
+
+	"github.com/seed7ba64551/privgen/synth"
+)
+
+var Long = flag.Bool("long", false, "learn tables of 20,000 rows, and replay more fits, too")
 
 // ModelCells returns the number of cells of the tables of a graphical model.
 func ModelCells(m synth.Model) int {

@@ -46,7 +46,7 @@ func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	if err := f.refit(ctx, lastPasses); err != nil {
 		return nil, err
 	}
-	m := newModel(w.Schema, w.Fine, groups, f.model)
+	m := newModel(w.Schema, w.Fine, groups, graphical.NewModel(f.domain, f.model.Factors)) // as read
 	if t != nil {
 		if err := t.end(); err != nil {
 			return nil, err

@@ -20,10 +20,7 @@ func TestParityOfFlags(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		columns = append(columns, records.Flag(name, "0", "1"))
 	}
-	s, err := records.NewSchema(append(columns, records.Label("parity", "even", "odd"))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(append(columns, records.Label("parity", "even", "odd"))...))(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([][]any, 4000)
 	for i := range rows {
@@ -34,23 +31,11 @@ func TestParityOfFlags(t *testing.T) {
 		odd := (bits ^ bits>>1 ^ bits>>2 ^ bits>>3) & 1
 		rows[i] = append(rows[i], []string{"even", "odd"}[odd])
 	}
-	data, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromValues(s, rows...))(t)
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-5}
-	p, err := tables.AIM{Common: tables.Common{Schema: s, Budget: b, Seed: 1}, Rounds: 6}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Fit(privacytest.Seeded(t, t.Context(), 1), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := g.Sample(t.Context(), 1000, synth.Seed(9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(tables.AIM{Common: tables.Common{Schema: s, Budget: b, Seed: 1}, Rounds: 6}.Plan())(t)
+	g := must(p.Fit(privacytest.Seeded(t, t.Context(), 1), data))(t)
+	out := must(g.Sample(t.Context(), 1000, synth.Seed(9)))(t)
 	var batch device.Batch
 	out.Range(0, out.Len(), &batch)
 	obeys := 0

@@ -17,14 +17,11 @@ import (
 // linked returns rows with dependent columns of every kind.
 func linked(t testing.TB, n int) *records.Frame {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("amount", 0, 1000),
+	s := must(records.NewSchema(records.Numeric("amount", 0, 1000),
 		records.Integer("age", 17, 90).WithMissing(), records.Integer("code", 0, 9999),
 		records.Categorical("work", "private", "self", "none").WithMissing(),
 		records.Ordinal("pain", "none", "some", "bad"), records.Flag("f", "no", "yes"),
-		records.Label("class", "u", "v", "w"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "u", "v", "w")))(t)
 	rng := rand.New(rand.NewPCG(5, 5))
 	rows := make([][]any, n)
 	for i := range rows {
@@ -41,11 +38,7 @@ func linked(t testing.TB, n int) *records.Frame {
 		class := []string{"u", "v", "w"}[(min(int(amount/500), 1)+rng.IntN(2))%3]
 		rows[i] = []any{amount, age, int(amount) * rng.IntN(10), work, pain, f, class}
 	}
-	d, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return must(records.FromValues(s, rows...))(t)
 }
 
 // bits evaluates statements about a row: statements about single columns, and two about pairs of

@@ -151,8 +151,8 @@ func (t *model) Encode() (*synth.File, error) {
 }
 
 // readModel reads a model. The memory for factors is bounded by the size of their section, and
-// the memory for their tree by the largest tree that a plan may have.
-func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
+// the memory for their tree by the largest tree that a plan may have, and by the limits.
+func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	var h modelHeader
 	if err := f.Decode(&h); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func readModel(f *synth.File, _ synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	domain := domainOf(groups)
-	factors, err := readFactors(f, h.Factors, domain)
+	factors, err := readFactors(f, h.Factors, domain, l.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,8 @@ func readParts(f *synth.File, groups []marginal.Grouping) error {
 
 // readFactors reads a factor for each group of attributes, and checks that their tree is not too
 // large.
-func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.Factor, error) {
+func readFactors(f *synth.File, list [][]int, d graphical.Domain,
+	l records.Limits) ([]graphical.Factor, error) {
 	data, err := f.Section(sectionFactors)
 	if err != nil {
 		return nil, err
@@ -260,6 +261,7 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 		return nil, malformed("more factors than a plan has rounds and columns")
 	}
 	var factors []graphical.Factor
+	seen := map[[mostFlags]int]bool{}
 	for _, group := range list {
 		for i, a := range group {
 			if a < 0 || a >= len(d) || i > 0 && a <= group[i-1] {
@@ -271,6 +273,11 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers",
 				len(group)))
 		}
+		key := attributeKey(group)
+		if seen[key] {
+			return nil, malformed("two factors of the same columns")
+		}
+		seen[key] = true
 		for _, x := range theta[:int(cells)] {
 			if math.IsNaN(x) || math.IsInf(x, 0) {
 				return nil, malformed("a factor that is not finite")
@@ -279,8 +286,20 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain) ([]graphical.F
 		factors = append(factors, graphical.Factor{Attributes: group, Theta: theta[:int(cells)]})
 		theta = theta[int(cells):]
 	}
-	if len(theta) > 0 || !(graphical.Cells(d, list) <= mostCells) {
+	if len(theta) > 0 {
 		return nil, malformed("factors that no plan has")
 	}
-	return factors, nil
+	return factors, checkCells(l, graphical.Cells(d, list))
+}
+
+// checkCells returns an error for more cells than half the limit of values. A part of a composition
+// has its share of the limit, but at least the cells that plans have by default.
+//
+// Errors: synth.ErrFormat, with a *records.LimitError.
+func checkCells(l records.Limits, cells float64) error {
+	if most := network.Values(l); cells > defaultCells && cells > float64(most)/2 {
+		what := fmt.Sprintf("a model of tables has %.0f cells, more than half of %d", cells, most)
+		return synth.Malformed(&records.LimitError{Limit: "Values", What: what})
+	}
+	return nil
 }

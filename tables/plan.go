@@ -154,6 +154,10 @@ func system(name string, plan func(Common, planJSON) (synth.PassProgram, error))
 			if err := s.Decode(&j); err != nil {
 				return nil, err
 			}
+			// With 5 parameters of a network for a cell, plans have the default limits of models.
+			if err := s.Network("the tables", 5*int64(j.Cells)); err != nil && j.Cells > defaultCells {
+				return nil, err
+			}
 			return synth.PlanOf(plan(Common{Schema: s.Schema, Budget: s.Budget, Nominal: j.Nominal,
 				Seed: j.Seed, Bins: j.Bins, Fine: j.Fine, Cells: j.Cells, ColumnPart: j.ColumnPart,
 				WithinPart: cmp.Or(j.WithinPart, noWithin), choices: j.Choices}, j))

@@ -17,12 +17,9 @@ import (
 // smallTable returns a schema with every kind of attribute and few different rows, and those rows.
 func smallTable(t *testing.T) (records.Schema, [][]any) {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Integer("n", 0, 2).WithMissing(),
+	s := must(records.NewSchema(records.Numeric("x", 0, 1), records.Integer("n", 0, 2).WithMissing(),
 		records.Categorical("c", "a", "b"), records.Flag("f", "no", "yes"),
-		records.Label("class", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "u", "v")))(t)
 	var rows [][]any
 	for _, x := range []float64{0, 0.4, 1} {
 		for _, n := range []any{0, 2, nil} {
@@ -40,11 +37,8 @@ func smallTable(t *testing.T) (records.Schema, [][]any) {
 
 func methodFor(t *testing.T, s records.Schema, r accountant.Relation) method {
 	t.Helper()
-	c, err := Common{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
-		Bins: 4}.chosen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(Common{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5, Relation: r},
+		Bins: 4}.chosen())(t)
 	return method{Common: c, strategy: worstFitted{}, rounds: 6, order: 3, coarse: 2,
 		classWeight: 1, attributes: marginal.AttributesIn(s, c.Fine)}
 }
@@ -68,10 +62,7 @@ func someGroups(attributes []marginal.Attribute) (list []marginal.Grouping) {
 // ofRow returns the sums of one row, in counts.
 func ofRow(t *testing.T, s records.Schema, row []any, c *marginal.Histogram) (out []float64) {
 	t.Helper()
-	table, err := records.FromValues(s, row)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.FromValues(s, row))(t)
 	if err := c.Add(context.Background(), table); err != nil {
 		t.Fatal(err)
 	}
@@ -198,14 +189,8 @@ func TestRowsOfPersonsCountOnce(t *testing.T) {
 		for range n {
 			some = append(some, rows[rng.IntN(len(rows))])
 		}
-		table, err := records.FromValues(s, some...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		person, err := records.GroupBy(table, keys, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must(records.FromValues(s, some...))(t)
+		person := must(records.GroupBy(table, keys, 3))(t)
 		in := m.parts(marginal.Division{halves, nil, nil, nil, nil}).Counter()
 		if err := in.Add(context.Background(), person); err != nil {
 			t.Fatal(err)
@@ -253,11 +238,8 @@ type scaled struct {
 func read(t *testing.T, s scaled) []float64 {
 	t.Helper()
 	l := ledger.New(accountant.Budget{Epsilon: 1e9, Delta: 0.5})
-	grant, err := mechanism.Begin(context.Background(), l).Spend("test",
-		accountant.Gaussian{NoiseMultiplier: 1e-3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	grant := must(mechanism.Begin(context.Background(), l).Spend("test",
+		accountant.Gaussian{NoiseMultiplier: 1e-3}))(t)
 	out := make([]float64, s.sum.Dim())
 	if err := grant.Release(1e-9, mechanism.Part{Sum: s.sum, Std: s.std * 1e-8, Out: out}); err !=
 		nil {
@@ -294,10 +276,7 @@ func TestTablesOfFlagsCountARowOnce(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		columns = append(columns, records.Flag(name, "0", "1"))
 	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(columns...))(t)
 	m := methodFor(t, s, accountant.AddOrRemoveOne)
 	m.order, m.attributes = 3, marginal.AttributesIn(s, 8)
 	groups := someGroups(m.attributes)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/records"
@@ -48,22 +49,28 @@ func TestSmallFileOfLargeTree(t *testing.T) {
 	}
 }
 
-// TestManyConditions: a file may hold a thousand constraints, each of which would need a new model.
+// TestManyConditions: a file may hold many constraints, each of which would need a new model of
+// half a million cells.
 func TestManyConditions(t *testing.T) {
-	const flags = 16
-	s, groups, factors := pairsOf(t, flags)
-	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups), factors))
+	const flags = 19
+	s, groups, _ := pairsOf(t, flags)
+	one := graphical.Factor{Theta: make([]float64, 1<<flags)}
+	for i := range flags {
+		one.Attributes = append(one.Attributes, i)
+	}
+	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups),
+		[]graphical.Factor{one}))
 	var list []records.Constraint
-	for k := range 1000 {
+	for k := range 100 {
 		list = append(list, records.Combinations([]string{fmt.Sprint("f", k%flags),
 			fmt.Sprint("f", (k+1)%flags)}, []string{"no", "no"}, []string{"yes", "yes"}))
 	}
 	given, met, p := m.Condition(list)
 	if n := len(met); n == 0 || n > mostSpent>>flags {
-		t.Errorf("conditioned on %d of 1000 constraints, want at most %d", n, mostSpent>>flags)
+		t.Errorf("conditioned on %d of 100 constraints, want at most %d", n, mostSpent>>flags)
 	}
-	if p < 0x1p-15*0.999 || p > 0x1p-15*1.001 {
-		t.Errorf("got the probability %v, want 2^-15", p)
+	if p < 0x1p-18*0.999 || p > 0x1p-18*1.001 {
+		t.Errorf("got the probability %v, want 2^-18", p)
 	}
 	sampler, err := given.Sampler(synth.Draw{Cluster: -1, Class: -1})
 	if err != nil {
@@ -71,5 +78,83 @@ func TestManyConditions(t *testing.T) {
 	}
 	if rows, err := sampler.Next(10); err != nil || rows.Len() != 10 {
 		t.Error(rows, err)
+	}
+}
+
+// TestSmallFileOfEqualFactors: a file with the same columns in many factors, as no fit makes, would
+// take long to read.
+func TestSmallFileOfEqualFactors(t *testing.T) {
+	s, groups, factors := pairsOf(t, 5)
+	for _, twice := range []bool{false, true} {
+		if twice {
+			factors = append(factors, factors[3])
+		}
+		f, err := newModel(s, leastFine, groups, &graphical.Model{Factors: factors}).Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readModel(f, synth.Loading{}); errors.Is(err, synth.ErrFormat) != twice {
+			t.Errorf("twice %v: got %v", twice, err)
+		}
+	}
+}
+
+// TestCellsWithinLimits: a part of a composition may have the cells that plans have by default, and
+// more only within its share of the limits, in plans as in models.
+func TestCellsWithinLimits(t *testing.T) {
+	schema, _, _ := pairsOf(t, 2)
+	for cells, parts := range map[int]int{1 << 20: 1, 1 << 19: 2, 1<<20/3 - 1: 3,
+		defaultCells: 1 << 20} {
+		limits := records.Limits{Values: 2 << 20 / int64(parts), Parameters: 5 << 20 / int64(parts)}
+		for _, more := range []int{0, 2} {
+			err := checkCells(limits, float64(cells+more))
+			if over := new(records.LimitError); errors.As(err, &over) != (more > 0) {
+				t.Errorf("%d cells more than %d in one of %d parts: %v", more, cells, parts, err)
+			}
+			if cells+more > mostCells {
+				continue
+			}
+			c := AIM{Common: Common{Schema: schema, Cells: cells + more,
+				Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}}
+			p, err := synth.PlanOf(c.Plan())
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := p.MarshalJSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Systems().ReadPlan(text,
+				synth.WithLimits(records.Limits{Parameters: limits.Parameters}))
+			if over := new(records.LimitError); errors.As(err, &over) != (more > 0) {
+				t.Errorf("a plan of %d cells in one of %d parts: %v", cells+more, parts, err)
+			}
+		}
+	}
+}
+
+// TestManyConditionsOfManyFactors: a model of many columns and factors takes time whatever its
+// cells. With a new one for each of a thousand constraints, the first draw from a file of 220 kB
+// took two minutes.
+func TestManyConditionsOfManyFactors(t *testing.T) {
+	const flags = 512
+	s, groups, _ := pairsOf(t, flags)
+	var factors []graphical.Factor
+	for i := range flags {
+		for _, group := range [][]int{{i}, {i, i + 1}, {i, i + 2}, {i, i + 3}} {
+			if group[len(group)-1] < flags {
+				factors = append(factors,
+					graphical.Factor{Attributes: group, Theta: make([]float64, 1<<len(group))})
+			}
+		}
+	}
+	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups), factors))
+	var list []records.Constraint
+	for i := range flags {
+		list = append(list, records.Only(fmt.Sprint("f", i), "yes"))
+	}
+	_, met, _ := m.Condition(list)
+	if n := len(met); n < 8 || n > mostSpent/factorCells/len(factors) {
+		t.Errorf("conditioned on %d of %d constraints", n, flags)
 	}
 }

@@ -39,6 +39,7 @@ func tableSubjects() map[string]synthtest.Subject {
 }
 
 func TestTableSystems(t *testing.T) {
+	t.Parallel()
 	for name, subject := range tableSubjects() {
 		t.Run(name, func(t *testing.T) { synthtest.Run(t, subject) })
 	}
@@ -48,10 +49,7 @@ func TestKilledAIMGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["aim"
 
 func TestKilledTrendGoesOn(t *testing.T) { synthtest.Kill(t, tableSubjects()["trend"], *kills) }
 
-var (
-	kills = flag.Int("kills", 4, "number of processes to kill")
-	long  = flag.Bool("long", false, "learn tables of 20,000 rows, too")
-)
+var kills = flag.Int("kills", 4, "number of processes to kill")
 
 func system(name string) synth.System {
 	all := tables.Systems()

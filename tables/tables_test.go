@@ -27,27 +27,18 @@ import (
 func tablePlans(t testing.TB, s records.Schema, b accountant.Budget) map[string]synth.PassProgram {
 	t.Helper()
 	common := tables.Common{Schema: s, Budget: b, Bins: 4, Seed: 1, Fine: 10, WithinPart: 0.05}
-	aim, err := tables.AIM{Common: common, Rounds: 5, ClassPart: 0.4, Coarse: 2}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	mst, err := tables.MST{Common: common}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	aim := must(tables.AIM{Common: common, Rounds: 5, ClassPart: 0.4, Coarse: 2}.Plan())(t)
+	mst := must(tables.MST{Common: common}.Plan())(t)
 	return map[string]synth.PassProgram{"aim": aim, "mst": mst}
 }
 
 func tableSchema(t testing.TB) records.Schema {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("amount", 0, 1000).Logarithmic(),
+	s := must(records.NewSchema(records.Numeric("amount", 0, 1000).Logarithmic(),
 		records.Integer("age", 17, 90).WithMissing(),
 		records.Categorical("work", "private", "self", "none").WithMissing(),
 		records.Ordinal("pain", "none", "some", "bad"), records.Flag("f", "no", "yes"),
-		records.Label("class", "u", "v", "w"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "u", "v", "w")))(t)
 	return s
 }
 
@@ -92,12 +83,9 @@ func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
 // hundred.
 func correlated(t testing.TB, n int, seed uint64) *records.Frame {
 	t.Helper()
-	s, err := records.NewSchema(records.Numeric("a", -4, 4), records.Numeric("b", -4, 4),
+	s := must(records.NewSchema(records.Numeric("a", -4, 4), records.Numeric("b", -4, 4),
 		records.Numeric("c", -4, 4), records.Numeric("d", -4, 4), records.Integer("hours", 0, 99),
-		records.Label("class", "u", "v", "rare"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "u", "v", "rare")))(t)
 	rng := rand.New(rand.NewPCG(seed, 0x636f72))
 	rows := make([][]any, n)
 	for i := range rows {
@@ -118,11 +106,7 @@ func correlated(t testing.TB, n int, seed uint64) *records.Frame {
 		}
 		rows[i] = []any{a, b, c, d, hours, class}
 	}
-	f, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(records.FromValues(s, rows...))(t)
 }
 
 func correlation(f *records.Frame, i, j int) float64 {
@@ -140,7 +124,7 @@ func correlation(f *records.Frame, i, j int) float64 {
 // measures tables of 3,900 cells, with five records in each, and noise of half a record. No cell of
 // a model is below zero, so the noise adds records to empty cells, and correlations shrink by 0.03.
 func TestTablesWithHardlyAnyNoise(t *testing.T) {
-	if !*long {
+	if !*tables.Long {
 		t.Skip("see -long")
 	}
 	data := correlated(t, 20_000, 1)
@@ -150,18 +134,9 @@ func TestTablesWithHardlyAnyNoise(t *testing.T) {
 	for name, plan := range map[string]func() (synth.PassProgram, error){
 		"aim": tables.AIM{Common: common, Rounds: 5}.Plan,
 		"mst": tables.MST{Common: common}.Plan} {
-		p, err := plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := p.Fit(privacytest.Seeded(t, t.Context(), 1), data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := g.Sample(t.Context(), 20_000, synth.Seed(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(plan())(t)
+		g := must(p.Fit(privacytest.Seeded(t, t.Context(), 1), data))(t)
+		rows := must(g.Sample(t.Context(), 20_000, synth.Seed(1)))(t)
 		if err := records.Check(rows); err != nil {
 			t.Fatal(err)
 		}
@@ -203,20 +178,11 @@ func TestRareClassesStay(t *testing.T) {
 	data := correlated(t, 10_000, 2)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	want := share(data.Labels(), 2)
-	p, err := tables.AIM{Common: tables.Common{Schema: data.Schema(), Budget: budget,
-		Nominal: 10_000}, Rounds: 6}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(tables.AIM{Common: tables.Common{Schema: data.Schema(), Budget: budget,
+		Nominal: 10_000}, Rounds: 6}.Plan())(t)
 	for seed := range uint64(4) {
-		g, err := p.Fit(privacytest.Seeded(t, t.Context(), seed), data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := g.Sample(t.Context(), 10_000, synth.Seed(seed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(p.Fit(privacytest.Seeded(t, t.Context(), seed), data))(t)
+		rows := must(g.Sample(t.Context(), 10_000, synth.Seed(seed)))(t)
 		fake, _ := records.AsFrame(rows)
 		if got := share(fake.Labels(), 2); got < want/2 || got > 1.5*want {
 			t.Errorf("seed %d: the rare class has %.4f of the rows, want %.4f", seed, got, want)
@@ -231,15 +197,9 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	sizes := map[int]int{}
 	for _, cells := range []int{800, 1 << 12} {
-		p, err := tables.AIM{Common: tables.Common{Schema: data.Schema(), Budget: budget, Bins: 8,
-			Cells: cells}, Rounds: 6}.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		g, err := p.Fit(t.Context(), data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(tables.AIM{Common: tables.Common{Schema: data.Schema(), Budget: budget, Bins: 8,
+			Cells: cells}, Rounds: 6}.Plan())(t)
+		g := must(p.Fit(t.Context(), data))(t)
 		sizes[cells] = tables.ModelCells(g.Model())
 		if sizes[cells] > cells {
 			t.Errorf("the model has %d cells, want at most %d", sizes[cells], cells)
@@ -254,11 +214,8 @@ func TestTableModelsStayWithinTheirCells(t *testing.T) {
 // spends its measurements on single columns.
 func TestColumnsAreMeasuredWithoutRoom(t *testing.T) {
 	data := correlated(t, 500, 3)
-	p, err := tables.AIM{Common: tables.Common{Schema: data.Schema(), Cells: 1,
-		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}, Rounds: 6}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(tables.AIM{Common: tables.Common{Schema: data.Schema(), Cells: 1,
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}, Rounds: 6}.Plan())(t)
 	measured := 0
 	g, err := p.Fit(t.Context(), data, synth.OnProgress(func(r synth.Progress) {
 		if r.Stage == "table measurements" {
@@ -306,14 +263,8 @@ func TestTablePassesOverShards(t *testing.T) {
 			return all, nil
 		}
 		one, two := ledger.New(p.Budget()), ledger.New(p.Budget())
-		want, err := p.FitOn(privacytest.Seeded(t, t.Context(), 3), one, data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.FitPasses(privacytest.Seeded(t, t.Context(), 3), two, read)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must(p.FitOn(privacytest.Seeded(t, t.Context(), 3), one, data))(t)
+		got := must(p.FitPasses(privacytest.Seeded(t, t.Context(), 3), two, read))(t)
 		if !reflect.DeepEqual(tableRows(t, want), tableRows(t, got)) {
 			t.Errorf("%s: FitPasses and FitOn result in different records", name)
 		}
@@ -336,10 +287,7 @@ func TestTablePassesOverShards(t *testing.T) {
 
 func tableRows(t *testing.T, g *synth.Generator) []float32 {
 	t.Helper()
-	data, err := g.Sample(t.Context(), 200, synth.Seed(4))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(g.Sample(t.Context(), 200, synth.Seed(4)))(t)
 	var b device.Batch
 	data.Range(0, data.Len(), &b)
 	return b.Dense.Data
@@ -376,15 +324,9 @@ func TestPredictedTimeOfMST(t *testing.T) {
 	for j := range 300 {
 		columns = append(columns, records.Numeric(fmt.Sprint("v", j), 0, 1))
 	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := tables.MST{Common: tables.Common{Schema: s, Nominal: 500,
-		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(columns...))(t)
+	p := must(tables.MST{Common: tables.Common{Schema: s, Nominal: 500,
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}}.Plan())(t)
 	if !strings.Contains(p.String(), "predicted: less than a second") {
 		t.Errorf("got the plan\n%v", p)
 	}

@@ -39,10 +39,7 @@ func TestRowsOfATrendDependOnTheSeedOnly(t *testing.T) {
 		}
 		return fmt.Sprint(values), nil
 	}
-	want, err := draw(rows, rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(draw(rows, rows))(t)
 	before := runtime.NumGoroutine()
 	for _, processors := range []int{1, 2} {
 		old := runtime.GOMAXPROCS(processors)

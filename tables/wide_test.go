@@ -20,36 +20,21 @@ import (
 // TestWideColumnsTakeMemoryByRow checks that a column of 60,000 buckets is counted and drawn
 // without a dense vector for each row. Such vectors would take 983 MB for each batch.
 func TestWideColumnsTakeMemoryByRow(t *testing.T) {
-	schema, err := records.NewSchema(records.Hashed("h", 60_000), records.Flag("f", "no", "yes"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must(records.NewSchema(records.Hashed("h", 60_000), records.Flag("f", "no", "yes")))(t)
 	const n = 8192
 	codes, flags := make([]int32, n), make([]int32, n)
 	for i := range codes {
 		codes[i], flags[i] = int32(i%7), int32(i%2)
 	}
-	data, err := records.FromColumns(schema, records.Values{Codes: codes,
+	data := must(records.FromColumns(schema, records.Values{Codes: codes,
 		Dictionary: []string{"a", "b", "c", "d", "e", "f", "g"}},
-		records.Values{Codes: flags, Dictionary: []string{"no", "yes"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := AIM{Common: Common{Schema: schema, Nominal: n,
-		Budget: accountant.Budget{Epsilon: 100, Delta: 1e-6}}}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Values{Codes: flags, Dictionary: []string{"no", "yes"}}))(t)
+	plan := must(AIM{Common: Common{Schema: schema, Nominal: n,
+		Budget: accountant.Budget{Epsilon: 100, Delta: 1e-6}}}.Plan())(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	generator, err := plan.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawn, err := generator.Sample(t.Context(), n)
-	if err != nil {
-		t.Fatal(err)
-	}
+	generator := must(plan.Fit(t.Context(), data))(t)
+	drawn := must(generator.Sample(t.Context(), n))(t)
 	runtime.ReadMemStats(&after)
 	took := after.TotalAlloc - before.TotalAlloc
 	t.Logf("%d MB allocated in total", took>>20)
@@ -90,31 +75,16 @@ func TestWideTablesAreFittedNear(t *testing.T) {
 		}
 		values[j] = records.Values{Codes: codes[j], Dictionary: []string{"no", "yes"}}
 	}
-	schema, err := records.NewSchema(list...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := records.FromColumns(schema, values...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must(records.NewSchema(list...))(t)
+	data := must(records.FromColumns(schema, values...))(t)
 	c := AIM{Common: Common{Schema: schema, Nominal: n, Seed: 1,
 		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-6}}}
 	if m, err := c.method(); err != nil || !m.local {
 		t.Fatalf("local is %v (%v)", m.local, err)
 	}
-	plan, err := c.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	generator, err := plan.Fit(privacytest.Seeded(t, t.Context(), 5), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	drawn, err := generator.Sample(t.Context(), n, synth.Seed(2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(c.Plan())(t)
+	generator := must(plan.Fit(privacytest.Seeded(t, t.Context(), 5), data))(t)
+	drawn := must(generator.Sample(t.Context(), n, synth.Seed(2)))(t)
 	f, _ := records.AsFrame(drawn)
 	for apart, want := range map[int]float64{1: 0.8, 2: 0.72} {
 		same := 0
@@ -136,16 +106,14 @@ func TestWideTablesAreFittedNear(t *testing.T) {
 // TestFitsNearUnderReplay replays fits of 66 columns and a class, which are fitted near
 // measurements, with much and with little room for tables, on neighbours that differ in one row. It
 // also interrupts each fit at five reports; a fit that goes on must release a generator within the
-// plan's cells, which can be read back.
+// plan's cells, which can be read back. Without -long each relation has one of both rooms.
 func TestFitsNearUnderReplay(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	var list []records.Column
 	for j := range 66 {
 		list = append(list, records.Flag(fmt.Sprint("c", j), "no", "yes"))
 	}
-	schema, err := records.NewSchema(append(list, records.Label("y", "a", "b", "c"))...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must(records.NewSchema(append(list, records.Label("y", "a", "b", "c"))...))(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	var rows [][]any
 	for range 60 {
@@ -157,14 +125,13 @@ func TestFitsNearUnderReplay(t *testing.T) {
 		rows = append(rows, row)
 	}
 	of := func(rows [][]any) records.Data {
-		f, err := records.FromValues(schema, rows...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return f
+		return must(records.FromValues(schema, rows...))(t)
 	}
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
-		for _, cells := range []int{0, 200} {
+		for i, cells := range []int{0, 200} {
+			if i == int(r) && !*Long {
+				continue
+			}
 			b := accountant.Budget{Epsilon: 40, Delta: 1e-5, Relation: r}
 			c := AIM{Common: Common{Schema: schema, Budget: b, Nominal: 30, Cells: cells}, Rounds: 24,
 				ClassPart: noClassPart}
@@ -172,10 +139,7 @@ func TestFitsNearUnderReplay(t *testing.T) {
 			if err != nil || !m.local {
 				t.Fatalf("local is %v (%v)", m.local, err)
 			}
-			p, err := c.Plan()
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(c.Plan())(t)
 			neighbour := rows[1:]
 			if r == accountant.ReplaceOne {
 				odd := slices.Clone(rows[5])

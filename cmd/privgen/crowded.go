@@ -22,7 +22,7 @@ const (
 // mostly zero. The remarks depend on the records without noise, so they are not private.
 func crowded(f *records.Frame) (remarks []string) {
 	for j, c := range f.Schema().Columns() {
-		if !c.IsNumber() || c.IsLogarithmic() || c.Kind() == records.DatetimeColumn {
+		if !c.IsNumber() || c.LogUnit() > 0 || c.Kind() == records.DatetimeColumn {
 			continue
 		}
 		lo, hi := c.Bounds()

@@ -164,6 +164,15 @@ func (g *gpu) room(which int, bytes int) cu.DevicePtr {
 	return r.block.at
 }
 
+// Spare returns the number of bytes of memory that nobody uses.
+func (g *gpu) Spare() int64 {
+	g.begin()
+	defer g.end()
+	free, _, err := cu.MemInfo()
+	check("memory", err)
+	return free
+}
+
 // New allocates a zeroed matrix.
 func (g *gpu) New(rows, cols int) device.Matrix {
 	if rows < 0 || cols < 0 {

@@ -102,7 +102,8 @@ func paperKernel(name string, n []float64) (flops, memory float64, ok bool) {
 		return 10 * n[7], 32 * n[7], true
 	}
 	each, ok := map[string]struct{ rows, bytes int }{
-		"adam": {8, 28}, "apply": {5, 8}, "axpy": {5, 12}, "bias_apply": {4, 8}, "fill": {3, 4},
+		"adam": {8, 28}, "add_rows": {7, 8}, // lists of one row: the records of a batch
+		"apply": {5, 8}, "axpy": {5, 12}, "bias_apply": {4, 8}, "fill": {3, 4},
 		"gradient": {5, 12}, "multiply": {6, 12}, "scale_odd": {5, 8}, "subtract": {6, 12},
 	}[name]
 	if !ok {

@@ -37,15 +37,18 @@ func (x *bench) convolve(c device.Convolver, w device.Window, maps, images int, 
 	places, patch := w.Places(), w.Patch()
 	src, weights := x.matrix(images, w.Len()), x.oriented(patch, maps, trans)
 	what := fmt.Sprintf("%+v, %d maps, %d images, transposed %v: ", w, maps, images, trans)
+	patches := make([]float64, images*places*patch) // with zeros outside the image
+	for k := range patches {
+		if at, inside := pixel(w, k/patch%places, k%patch); inside {
+			patches[k] = src.at(k/patch/places, at)
+		}
+	}
 
 	dst := x.matrix(images*places, maps)
 	if c.Convolve(w, trans, src.m, weights.m, dst.m) {
 		dst.want(x, what+"Convolve", func(i, j int) (float64, float64) {
 			return dot(patch, 1, 0, func(l int) (float64, float64) {
-				if at, inside := pixel(w, i%places, l); inside {
-					return src.at(i/places, at), element(weights, trans, l, j)
-				}
-				return 0, 0
+				return patches[i*patch+l], element(weights, trans, l, j)
 			})
 		})
 	} else {
@@ -62,10 +65,7 @@ func (x *bench) convolve(c device.Convolver, w device.Window, maps, images int, 
 				l, k = j, i
 			}
 			return dot(terms, 1, sums.at(i, j), func(n int) (float64, float64) {
-				if at, inside := pixel(w, n%places, l); inside {
-					return src.at(n/places, at), m.at(n, k)
-				}
-				return 0, 0
+				return patches[n*patch+l], m.at(n, k)
 			})
 		})
 	} else {

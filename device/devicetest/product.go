@@ -56,8 +56,8 @@ func dot(k int, alpha, start float64, term func(l int) (float64, float64)) (valu
 	value = start
 	for l := range k {
 		p, q := term(l)
-		value += alpha * p * q
-		size += math.Abs(alpha * p * q)
+		v := alpha * p * q
+		value, size = value+v, size+math.Abs(v)
 	}
 	return value, rounding(k, size)
 }

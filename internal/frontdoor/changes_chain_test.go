@@ -25,35 +25,23 @@ func TestChangedChain(t *testing.T) {
 		labels[i/36] = int32(i / 36 % 2)
 		flat[i] = float32(i/36%2) / 2
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, flat, labels...))(t)
 	of := privgen.MERF(s, b).Nominal(60).Embed(merf.Config{Kernel: rff.RBF{Dim: 20, Bandwidth: 1}}).
 		Train(merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{6}}, Steps: 5, Batch: 12})
 	changed := func(of privgen.Design) privgen.ComposedChain {
 		return privgen.Compose(s, b, compose.Changes{Of: of, Records: 40, Seed: 3})
 	}
 	chain := changed(compose.Labels{Of: of, Nominal: 60, Features: rff.RBF{Dim: 10, Bandwidth: 1}})
-	plan, err := chain.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(chain.Plan())(t)
 	if got := plan.Total().Upper; got > 4 || got < 3.8 || len(plan.Stages()) != 3 {
 		t.Errorf("the plan costs ε = %v in %d stages, want 3.8 to 4 in 3", got, len(plan.Stages()))
 	}
-	gen, err := chain.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(chain.Fit(t.Context(), data))(t)
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(privgen.Load(&file))(t)
 	want, wrong := compose.Chosen(gen)
 	if got, err := compose.Chosen(back); got != want || err != nil || wrong != nil {
 		t.Errorf("the generator read back has the change %v, want %v; %v, %v", got, want, err, wrong)

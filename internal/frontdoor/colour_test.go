@@ -34,11 +34,7 @@ func redAndBlue(t *testing.T) *records.Table {
 			pixel[2*labels[i]] = uint8(190 + rng.IntN(60))
 		}
 	}
-	table, err := records.FromBytes(s, levels, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(records.FromBytes(s, levels, labels...))(t)
 }
 
 // colourPlans returns a plan of every system that supports images. The settings of MERF and mix
@@ -83,10 +79,7 @@ func TestColourImages(t *testing.T) {
 	}
 	data, ctx := redAndBlue(t), t.Context()
 	for system, plan := range colourPlans(t, data.Schema()) {
-		text, err := json.Marshal(plan)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(plan))(t)
 		read, err := privgen.ReadPlan(text)
 		if err != nil || read.String() != plan.String() {
 			t.Fatalf("%s: the plan read back differs, or was not read: %v", system, err)
@@ -114,10 +107,7 @@ func TestColourImages(t *testing.T) {
 		}
 		if system == "merf" {
 			for class := range 2 {
-				some, err := loaded.Sample(ctx, 50, privgen.Seed(1), privgen.OfClass(class))
-				if err != nil {
-					t.Fatal(err)
-				}
+				some := must(loaded.Sample(ctx, 50, privgen.Seed(1), privgen.OfClass(class)))(t)
 				if apart := redder(some) * float64(1-2*class); !(apart > 0.1) {
 					t.Errorf("class %d: red and blue differ by %v, want more than 0.1", class, apart)
 				}

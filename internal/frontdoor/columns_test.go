@@ -31,10 +31,7 @@ func storedTables(t testing.TB, n int) map[string]*records.Frame {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := records.NewFrameBuilder(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must(records.NewFrameBuilder(s))(t)
 		for range n {
 			if err := b.Append(row()...); err != nil {
 				t.Fatal(err)
@@ -168,18 +165,12 @@ func TestTablesOfTime(t *testing.T) {
 		s := data.Schema()
 		for _, p := range tablePlans(t, s, accountant.Budget{Epsilon: 4, Delta: 1e-5}, n) {
 			t.Run(name+"/"+p.System(), func(t *testing.T) {
-				gen, err := p.Fit(t.Context(), data)
-				if err != nil {
-					t.Fatal(err)
-				}
+				gen := must(p.Fit(t.Context(), data))(t)
 				var file bytes.Buffer
 				if err := gen.Save(&file); err != nil {
 					t.Fatal(err)
 				}
-				back, err := privgen.Load(&file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				back := must(privgen.Load(&file))(t)
 				draw := []privgen.DrawOption{privgen.Seed(3)}
 				classes, dates := gen.Schema().Classes() > 0, s.ColumnIndex("shipdate") > 0
 				if classes { // dpgm draws no classes
@@ -187,10 +178,7 @@ func TestTablesOfTime(t *testing.T) {
 				}
 				var text [2]string
 				for i, g := range []*privgen.Generator{gen, back} {
-					drawn, err := g.Sample(t.Context(), 500, draw...)
-					if err != nil {
-						t.Fatal(err)
-					}
+					drawn := must(g.Sample(t.Context(), 500, draw...))(t)
 					f, ok := records.AsFrame(drawn)
 					if !ok || f.Len() != 500 || len(f.Schema().Constraints()) == 0 || records.Check(f) != nil {
 						t.Fatalf("%d records, %v", drawn.Len(), records.Check(drawn))

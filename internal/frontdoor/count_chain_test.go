@@ -14,11 +14,8 @@ import (
 
 // TestCountChainsSetEveryField compares plans of chains with plans of the same settings.
 func TestCountChainsSetEveryField(t *testing.T) {
-	s, err := records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b"),
-		records.Label("class", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(records.Numeric("x", 0, 1), records.Categorical("c", "a", "b"),
+		records.Label("class", "u", "v")))(t)
 	items := records.Sets(30, 8)
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	ofTable := tables.Common{Schema: s, Budget: b, Nominal: 900, Seed: 7}

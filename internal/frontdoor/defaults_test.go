@@ -49,10 +49,7 @@ func tableOf(t testing.TB, rows, numbers, choices int, classes ...string) *recor
 		columns = append(columns, records.Categorical(fmt.Sprint("choice", j),
 			strings.Split("abcdefgh"[:j+3], "")...))
 	}
-	s, err := records.NewSchema(columns...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(records.NewSchema(columns...))(t)
 	flat, labels := make([]float32, rows*s.Dim()), make([]int32, rows)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range flat {
@@ -61,11 +58,7 @@ func tableOf(t testing.TB, rows, numbers, choices int, classes ...string) *recor
 	for i := range labels {
 		labels[i] = int32(rng.IntN(len(classes)))
 	}
-	f, err := records.DecodeFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must(records.DecodeFlat(s, flat, labels...))(t)
 }
 
 // oneLiners returns the chains of every system with only schema, budget and nominal size set.
@@ -148,10 +141,7 @@ func TestEachChoiceIsOverriddenAlone(t *testing.T) {
 	vectors := records.Interval(30, 0, 1)
 	g := func(c gan.Config) gan.Config {
 		t.Helper()
-		p, err := privgen.GAN(vectors, b).Nominal(30_000).Train(c).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(privgen.GAN(vectors, b).Nominal(30_000).Train(c).Plan())(t)
 		return p.Config
 	}
 	if c := g(gan.Config{Latent: 3}); c.Latent != 3 || c.Train.Steps == 0 {
@@ -196,14 +186,8 @@ func TestDefaultsFollowTheNoise(t *testing.T) {
 	lastSteps, lastFeatures := math.MaxInt, math.MaxInt
 	for _, e := range []float64{8, 1, 0.1} {
 		b := accountant.Budget{Epsilon: e, Delta: 1e-5}
-		g, err := privgen.GAN(vectors, b).Nominal(10_000).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := privgen.MERF(records.Binary(200).WithLabels("a", "b", "c"), b).Nominal(2_000).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(privgen.GAN(vectors, b).Nominal(10_000).Plan())(t)
+		m := must(privgen.MERF(records.Binary(200).WithLabels("a", "b", "c"), b).Nominal(2_000).Plan())(t)
 		if work := g.Config.Train.Steps; work > lastSteps || m.Features() > lastFeatures {
 			t.Errorf("ε = %v: %d steps after %d, %d features after %d", e, work, lastSteps, m.Features(),
 				lastFeatures)
@@ -219,11 +203,8 @@ func TestDefaultsFollowTheNoise(t *testing.T) {
 // features it took more than a minute.
 func TestFewBitsNeedFewFeatures(t *testing.T) {
 	for _, n := range []int{0, 60_000} {
-		p, err := privgen.MERF(records.Binary(20),
-			accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(n).Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(privgen.MERF(records.Binary(20),
+			accountant.Budget{Epsilon: 1, Delta: 1e-5}).Nominal(n).Plan())(t)
 		if p.Features() > 1000 {
 			t.Errorf("nominal %d: %d features", n, p.Features())
 		}
@@ -278,10 +259,7 @@ func TestRecommend(t *testing.T) {
 // too.
 func TestRecommendRanks(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	numbers, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	numbers := must(records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "u", "v")))(t)
 	levels, err := records.NewSchema(records.Flag("x", "no", "yes"), records.Label("class", "u", "v"))
 	if err != nil {
 		t.Fatal(err)
@@ -292,10 +270,7 @@ func TestRecommendRanks(t *testing.T) {
 		want, first string
 	}{{numbers, 10_000, "ranks", "pool"}, {numbers, 2000, "ranks", "aim"},
 		{numbers, 1000, "merf", "aim"}, {levels, 10_000, "merf", "aim"}} {
-		list, err := privgen.Recommend(c.schema, b, c.rows)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must(privgen.Recommend(c.schema, b, c.rows))(t)
 		var systems []string
 		for _, r := range list {
 			systems = append(systems, r.Plan.System())
@@ -341,19 +316,13 @@ func TestOneLinersFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sets, err := items.Table()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must(items.Table())(t)
 	for _, data := range []records.Data{table, sets} {
 		for name, plan := range oneLiners(data.Schema(), b, 400) {
 			if name == "merf" { // it takes seconds, and merf's own tests fit its defaults
 				continue
 			}
-			p, err := plan()
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must(plan())(t)
 			g, err := p.Fit(context.Background(), data)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

@@ -32,10 +32,7 @@ func TestDPGMOfTables(t *testing.T) {
 		if err := gen.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		back, err := privgen.Load(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must(privgen.Load(&file))(t)
 		a, b := draws(t, gen, 100, privgen.Seed(3)), draws(t, back, 100, privgen.Seed(3))
 		if a != b {
 			t.Error("the saved and loaded generator draws other records")

@@ -58,16 +58,10 @@ func TestSystemsAreExchangeable(t *testing.T) {
 	for i := range uint32(20) {
 		sets = append(sets, []uint32{i % 5, 5 + i%7})
 	}
-	data, err := records.FromItems(s, sets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromItems(s, sets))(t)
 	l := ledger.New(accountant.Budget{Epsilon: 20, Delta: 1e-5})
 	for _, p := range everyPlan(t, s, accountant.Budget{Epsilon: 1, Delta: 1e-5}) {
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(p))(t)
 		read, err := privgen.ReadPlan(text)
 		if err != nil {
 			t.Fatalf("%s: %v", p.System(), err)

@@ -42,12 +42,9 @@ var frozenFiles = map[string]frozenFile{
 // frozenRows returns the made-up rows of which the frozen files are generators. Half of the rows
 // have x = 0.5, a fifth is of class rare, and n is missing more often there.
 func frozenRows(t *testing.T) records.Data {
-	s, err := records.NewSchema(records.Numeric("x", 0, 1).WithStep(0.001),
+	s := must(records.NewSchema(records.Numeric("x", 0, 1).WithStep(0.001),
 		records.Integer("n", 0, 6).WithMissing(), records.Categorical("c", "a", "b", "d"),
-		records.Label("class", "common", "rare"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("class", "common", "rare")))(t)
 	rng := rand.New(rand.NewPCG(11, 12))
 	var rows [][]any
 	for range 4000 {
@@ -63,11 +60,7 @@ func frozenRows(t *testing.T) records.Data {
 		}
 		rows = append(rows, row)
 	}
-	data, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must(records.FromValues(s, rows...))(t)
 }
 
 // TestFrozenFiles checks that files of earlier versions can be opened, that their ε is the one that
@@ -83,10 +76,7 @@ func (want frozenFile) check(t *testing.T, name string) {
 	if *freeze == name {
 		want.write(t, path)
 	}
-	g, err := privgen.LoadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(privgen.LoadFile(path))(t)
 	if got := g.Guarantee().Epsilon; !(got > 19.99 && got <= 20) { // the files have budgets of 20
 		t.Errorf("ε = %v, want 20", got)
 	}
@@ -106,10 +96,7 @@ func (want frozenFile) check(t *testing.T, name string) {
 // missing, and of class rare with n missing, and the mean of x.
 func statistics(t *testing.T, g *privgen.Generator, rows int) (out [5]float64) {
 	t.Helper()
-	d, err := g.Sample(t.Context(), rows, privgen.Seed(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(g.Sample(t.Context(), rows, privgen.Seed(1)))(t)
 	if err := records.Check(d); err != nil {
 		t.Fatal(err)
 	}
@@ -136,14 +123,8 @@ func (want frozenFile) write(t *testing.T, path string) {
 		t.Fatalf("%s is never replaced: %v", path, err)
 	}
 	data := frozenRows(t)
-	p, err := want.plan(data.Schema(), accountant.Budget{Epsilon: 20, Delta: 1e-5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := p.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(want.plan(data.Schema(), accountant.Budget{Epsilon: 20, Delta: 1e-5}))(t)
+	g := must(p.Fit(t.Context(), data))(t)
 	if err := g.SaveFile(path); err != nil {
 		t.Fatal(err)
 	}

@@ -82,11 +82,8 @@ func scribbled(x any) (writes int) {
 // checked.
 func TestPlansAreFrozen(t *testing.T) {
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-5}
-	table, err := records.NewSchema(records.Numeric("a", 0, 1), records.Categorical("c", "x", "y"),
-		records.Label("l", "u", "v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("a", 0, 1), records.Categorical("c", "x", "y"),
+		records.Label("l", "u", "v")))(t)
 	train := sgd.Config{ClipNorm: 1, SamplingProbability: 0.5, Steps: 6, Optimizer: sgd.Adam(1e-2)}
 	groups := train
 	groups.ClipNorm, groups.Clip = 0, sgd.Groups{List: []sgd.Group{
@@ -155,27 +152,15 @@ func TestPlansAreFrozen(t *testing.T) {
 // must not change.
 func TestGuaranteesAreFrozen(t *testing.T) {
 	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 3, Delta: 1e-5}
-	data, err := records.FromFlat(s, []float32{.1, .2, .3, .4, .5, .6, .7, .8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
+	data := must(records.FromFlat(s, []float32{.1, .2, .3, .4, .5, .6, .7, .8}))(t)
+	p := must(merf.Config{Schema: s, Budget: b, Kernel: rff.RBF{Dim: 12, Bandwidth: 1},
 		Generator: merf.GeneratorConfig{Steps: 2, Batch: 8, Latent: 2,
-			Architecture: models.MLP{Hidden: []int{4}}}}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+			Architecture: models.MLP{Hidden: []int{4}}}}.Plan())(t)
 	l := ledger.New(b)
-	g, err := p.FitOn(t.Context(), l, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must(p.FitOn(t.Context(), l, data))(t)
 	promised := func() (list [4]string) {
 		for i, of := range []any{g.Guarantee(), l.Guarantee(), l, l.Entries()} {
-			text, err := json.Marshal(of)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must(json.Marshal(of))(t)
 			list[i] = string(text)
 		}
 		return list
@@ -194,9 +179,6 @@ func TestGuaranteesAreFrozen(t *testing.T) {
 
 func planJSON(t *testing.T, p privgen.Plan) string {
 	t.Helper()
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(p))(t)
 	return string(text)
 }

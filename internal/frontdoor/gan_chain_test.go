@@ -34,24 +34,15 @@ func ganRecords(t testing.TB) (records.Schema, records.Data) {
 			flat = append(flat, float32(i%2)-0.5+0.1*float32(rng.NormFloat64()))
 		}
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, flat, labels...))(t)
 	return s, data
 }
 
 func TestGANChain(t *testing.T) {
 	s, data := ganRecords(t)
 	chain := ganChain(s)
-	plan, err := chain.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(chain.Plan())(t)
+	text := must(json.Marshal(plan))(t)
 	back, err := privgen.ReadPlan(text)
 	if err != nil || back.String() != plan.String() || back.Total() != plan.Total() {
 		t.Fatalf("%v: %v", err, back)
@@ -74,14 +65,8 @@ func TestGANChain(t *testing.T) {
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := gen.Sample(t.Context(), 20, privgen.Seed(3), privgen.OfClass(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must(privgen.Load(&file))(t)
+	a := must(gen.Sample(t.Context(), 20, privgen.Seed(3), privgen.OfClass(1)))(t)
 	b, err := loaded.Sample(t.Context(), 20, privgen.Seed(3), privgen.OfClass(1))
 	if err != nil || !reflect.DeepEqual(a, b) || a.(*records.Table).Label(7) != 1 {
 		t.Errorf("the loaded generator makes other records (%v)", err)

@@ -29,47 +29,29 @@ func TestLabelledChain(t *testing.T) {
 		labels[i/4] = int32(i / 4 % 2)
 		flat[i] = float32(i/4%2) / 2
 	}
-	data, err := records.FromFlat(s, flat, labels...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(records.FromFlat(s, flat, labels...))(t)
 	of := privgen.MERF(s, b).Nominal(60).Embed(merf.Config{Kernel: rff.RBF{Dim: 20, Bandwidth: 1}}).
 		Train(merf.GeneratorConfig{Architecture: models.MLP{Hidden: []int{6}}, Steps: 5, Batch: 12})
 	chain := privgen.Compose(s, b, compose.Labels{Of: of, Nominal: 60, Seed: 3,
 		Features: rff.RBF{Dim: 10, Bandwidth: 1}})
-	plan, err := chain.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(chain.Plan())(t)
 	if got := plan.Total().Upper; got > 4 || got < 3.9 || len(plan.Stages()) != 2 {
 		t.Errorf("the plan costs ε = %v in %d stages, want 3.9 to 4 in 2", got, len(plan.Stages()))
 	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(plan))(t)
 	read, err := privgen.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
 		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
 	}
-	gen, err := read.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(read.Fit(t.Context(), data))(t)
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(privgen.Load(&file))(t)
 	var drawn [2][]float32
 	for i, g := range []*privgen.Generator{gen, back} {
-		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(g.Sample(t.Context(), 30, privgen.Seed(1)))(t)
 		drawn[i], _ = rows.(*records.Table).Flat()
 	}
 	if !slices.Equal(drawn[0], drawn[1]) {

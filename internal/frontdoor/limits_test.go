@@ -22,10 +22,7 @@ func TestPlansThatNameHugeNetworks(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	refused := 0
 	for _, p := range everyPlan(t, s, b) {
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(p))(t)
 		for _, width := range []string{"1000000", "100000000", "1000000000"} {
 			huge := strings.Replace(string(text), `"hidden":[4]`, `"hidden":[`+width+`]`, 1)
 			if p.System() == "merf" { // its default architecture is not written
@@ -76,15 +73,9 @@ func TestPlansWithoutTheirNoise(t *testing.T) {
 	s, b := records.Sets(15, 4), accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	field := regexp.MustCompile(`"noise_multiplier":[0-9.e+-]+`)
 	tried := 0
-	mixtures, err := mixChain().Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	mixtures := must(mixChain().Plan())(t)
 	for _, p := range append(everyPlan(t, s, b), mixtures) {
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(p))(t)
 		var plan map[string]json.RawMessage
 		if err := json.Unmarshal(text, &plan); err != nil {
 			t.Fatal(err)
@@ -96,10 +87,7 @@ func TestPlansWithoutTheirNoise(t *testing.T) {
 		for _, without := range []string{`"noise_multiplier":0`, `"x":1`} {
 			tried++
 			plan["config"] = field.ReplaceAll(config, []byte(without))
-			less, err := json.Marshal(plan)
-			if err != nil {
-				t.Fatal(err)
-			}
+			less := must(json.Marshal(plan))(t)
 			if _, err := privgen.ReadPlan(less); !errors.Is(err, privgen.ErrFormat) {
 				t.Errorf("%s with %s: %v", p.System(), without, err)
 			}

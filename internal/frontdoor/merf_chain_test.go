@@ -21,23 +21,17 @@ import (
 
 func earners(t testing.TB) (records.Schema, *records.Frame) {
 	t.Helper()
-	schema, err := records.NewSchema(
+	schema := must(records.NewSchema(
 		records.Numeric("age", 17, 90),
 		records.Categorical("work", "private", "self", "state", "none"),
-		records.Label("income", "<=50K", ">50K"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		records.Label("income", "<=50K", ">50K")))(t)
 	var rows [][]any
 	for i := range 300 {
 		rows = append(rows,
 			[]any{20 + i%60, []string{"private", "self", "state", "none"}[i%4],
 				[]string{"<=50K", ">50K"}[i%60/40]})
 	}
-	f, err := records.FromValues(schema, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(records.FromValues(schema, rows...))(t)
 	return schema, f
 }
 
@@ -51,10 +45,7 @@ func merfChain(s records.Schema) privgen.MERFChain {
 
 func TestMERFChain(t *testing.T) {
 	schema, data := earners(t)
-	plan, err := merfChain(schema).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(merfChain(schema).Plan())(t)
 	if s := plan.String(); !strings.Contains(s, "mean embedding") || plan.Total().Upper > 2 {
 		t.Errorf("the plan does not name the mean embedding or exceeds ε = 2:\n%s", s)
 	}
@@ -72,10 +63,7 @@ func TestMERFChain(t *testing.T) {
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(privgen.Load(&file))(t)
 	if a, b := draws(t, gen, 100, privgen.Seed(3), privgen.OfClass(1)),
 		draws(t, back, 100, privgen.Seed(3), privgen.OfClass(1)); a != b ||
 		!strings.Contains(a, ">50K") || strings.Contains(a, "<=50K") {
@@ -90,10 +78,7 @@ func TestMERFChain(t *testing.T) {
 // draws returns synthetic records as text.
 func draws(t *testing.T, g *privgen.Generator, n int, opts ...privgen.DrawOption) string {
 	t.Helper()
-	d, err := g.Sample(context.Background(), n, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(g.Sample(context.Background(), n, opts...))(t)
 	if err := records.Check(d); err != nil {
 		t.Error(err)
 	}
@@ -157,14 +142,8 @@ func TestOrderOfStepsMeansNothing(t *testing.T) {
 		privgen.MERF(schema, b).Train(train).Generator(mlp).Embed(embed).Seed(7),
 		privgen.MERF(schema, b).Generator(mlp).Seed(7).Train(train).Embed(embed),
 	} {
-		p, err := c.Plan()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must(c.Plan())(t)
+		text := must(json.Marshal(p))(t)
 		texts = append(texts, string(text))
 	}
 	if texts[0] != texts[1] || texts[0] != texts[2] || strings.Contains(texts[0], `"seed":"3"`) {
@@ -176,10 +155,7 @@ func TestOrderOfStepsMeansNothing(t *testing.T) {
 // generator can be trained on an embedding.
 func TestMERFStreamAndRefit(t *testing.T) {
 	schema, data := earners(t)
-	plan, err := merfChain(schema).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(merfChain(schema).Plan())(t)
 	var stream iter.Seq2[records.Data, error] = func(yield func(records.Data, error) bool) {
 		_ = yield(data.Slice(0, 100), nil) && yield(data.Slice(100, 300), nil)
 	}
@@ -191,11 +167,8 @@ func TestMERFStreamAndRefit(t *testing.T) {
 		accountant.ErrBudgetExceeded) {
 		t.Errorf("a spent ledger: %v", err)
 	}
-	e, err := plan.Embed(context.Background(),
-		ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(plan.Embed(context.Background(),
+		ledger.New(accountant.Budget{Epsilon: 2, Delta: 1e-5}), data))(t)
 	gen, err := plan.Refit(context.Background(), e)
 	if err != nil || gen.Guarantee().Epsilon != e.Guarantee().Epsilon {
 		t.Errorf("refitted: %v", err)

@@ -38,10 +38,7 @@ func pixels(t *testing.T, n int) *records.Table {
 
 // TestMixChain fits a plan and checks that a saved and loaded generator returns the same rows.
 func TestMixChain(t *testing.T) {
-	plan, err := mixChain().Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(mixChain().Plan())(t)
 	ctx := context.Background()
 	gen, err := plan.Fit(ctx, pixels(t, 60), privgen.OnProgress(func(privgen.Progress) {}),
 		privgen.On(device.CPUWith(1)))
@@ -58,15 +55,9 @@ func TestMixChain(t *testing.T) {
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must(privgen.Load(&file))(t)
 	for _, n := range []int{0, 20, 120} { // if more rows are requested than were released, rows repeat
-		a, err := gen.Sample(ctx, n, privgen.Seed(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must(gen.Sample(ctx, n, privgen.Seed(3)))(t)
 		b, err := loaded.Sample(ctx, n, privgen.Seed(3))
 		if err != nil || a.Len() != n || records.Check(a) != nil {
 			t.Fatalf("%d rows of %d: %v", a.Len(), n, err)
@@ -75,10 +66,7 @@ func TestMixChain(t *testing.T) {
 			t.Errorf("loaded: %v, want %v", got, want)
 		}
 	}
-	ofClass, err := gen.Sample(ctx, 10, privgen.OfClass(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ofClass := must(gen.Sample(ctx, 10, privgen.OfClass(1)))(t)
 	for _, l := range ofClass.(*records.Table).Labels() {
 		if l != 1 {
 			t.Errorf("a row of class %d", l)
@@ -112,10 +100,7 @@ func TestMixPlanIsAValue(t *testing.T) {
 	if a.Stages()[0].Count != 50 || b.Stages()[0].Count != 500 {
 		t.Error("forks of a chain affect each other")
 	}
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(a))(t)
 	back, err := privgen.ReadPlan(text)
 	if err != nil || back.Total() != a.Total() || back.String() != a.String() {
 		t.Errorf("read back: %v\n%v\n%v", err, back, a)

@@ -22,10 +22,7 @@ import (
 func TestLargePoolsAreReadBack(t *testing.T) {
 	b := accountant.Budget{Epsilon: 4, Delta: 1e-5}
 	images := privgen.MERF(records.Image(28, 28).WithLabels("a", "b"), b).Nominal(60_000)
-	table, err := records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(records.NewSchema(records.Numeric("x", 0, 1), records.Label("class", "a", "b")))(t)
 	ranks := compose.Ranks{Of: privgen.MERF(table, b).Nominal(10_000)}
 	of := func(s records.Schema, n int, d privgen.Design) privgen.ComposedChain {
 		return privgen.Compose(s, b, compose.Pool{Of: slices.Repeat([]privgen.Design{d}, n)})
@@ -38,10 +35,7 @@ func TestLargePoolsAreReadBack(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(json.Marshal(p))(t)
 		if _, err := privgen.ReadPlan(text); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -51,49 +45,31 @@ func TestLargePoolsAreReadBack(t *testing.T) {
 // TestPoolChain checks that a pool of all systems of tables spends its budget, that its plan and
 // its generator can be read back, and that draws obey constraints.
 func TestPoolChain(t *testing.T) {
-	data, err := wardTable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(wardTable())(t)
 	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
 	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
 	chain := privgen.Compose(s, b, compose.Pool{Shares: []float64{1, 1, 1, 3}, Of: []privgen.Design{
 		privgen.AIM(s, b).Nominal(200), privgen.MST(s, b).Nominal(200), embedding,
 		compose.Ranks{Of: embedding.Seed(2)}}})
-	plan, err := chain.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(chain.Plan())(t)
 	if got := plan.Total().Upper; got > 4 || got < 3.9 {
 		t.Errorf("the plan costs ε = %v", got)
 	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(plan))(t)
 	read, err := privgen.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
 		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
 	}
-	gen, err := read.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(read.Fit(t.Context(), data))(t)
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(privgen.Load(&file))(t)
 	var drawn [2][]float64
 	for i, g := range []*privgen.Generator{gen, back} {
-		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
-			privgen.Given(records.Within("age", 50, 100)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
+			privgen.Given(records.Within("age", 50, 100))))(t)
 		drawn[i] = rows.(*records.Frame).Numbers(0)
 	}
 	if !slices.Equal(drawn[0], drawn[1]) || slices.Min(drawn[0]) < 50 {
@@ -111,10 +87,7 @@ func TestPoolChain(t *testing.T) {
 // TestLabelledPoolsAreReadable checks that a classifier can be added to a pool and to a system on
 // ranks, and that the result can be read back.
 func TestLabelledPoolsAreReadable(t *testing.T) {
-	data, err := wardTable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(wardTable())(t)
 	s, b := data.Schema(), accountant.Budget{Epsilon: 8, Delta: 1e-5}
 	embedding := privgen.MERF(s, b).Nominal(200).Train(merf.GeneratorConfig{Steps: 20})
 	ranks := compose.Ranks{Of: embedding}

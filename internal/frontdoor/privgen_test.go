@@ -45,20 +45,12 @@ func people(t testing.TB, n int) *records.Table {
 	for i := range flat {
 		flat[i] = float32(rng.IntN(2))
 	}
-	table, err := records.FromFlat(records.Binary(width), flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return must(records.FromFlat(records.Binary(width), flat))(t)
 }
 
 func fitted(t testing.TB, c privgen.DPGMChain, opts ...privgen.Option) *privgen.Generator {
 	t.Helper()
-	g, err := c.Fit(context.Background(), people(t, 60), opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must(c.Fit(context.Background(), people(t, 60), opts...))(t)
 }
 
 func rowsOf(t testing.TB, d records.Data) []float32 {
@@ -81,10 +73,7 @@ func rowsOf(t testing.TB, d records.Data) []float32 {
 
 func sample(t testing.TB, g *privgen.Generator, n int, opts ...privgen.DrawOption) []float32 {
 	t.Helper()
-	d, err := g.Sample(context.Background(), n, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(g.Sample(context.Background(), n, opts...))(t)
 	if d.Len() != n {
 		t.Fatalf("%d records, want %d", d.Len(), n)
 	}
@@ -104,19 +93,13 @@ func TestGeneratorStatesItsGuarantee(t *testing.T) {
 // TestForksDoNotSeeEachOther checks that a fork does not change the chain it was made from.
 func TestForksDoNotSeeEachOther(t *testing.T) {
 	base := chain()
-	before, err := base.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must(base.Plan())(t)
 	fork := base.Cluster(kmeans.Config{K: 2, Iterations: 5, Share: 0.5}).Model(
 		models.RBM{Hidden: 3, Chains: 2}).Seed(9)
 	if _, err := fork.Plan(); err != nil {
 		t.Fatal(err)
 	}
-	after, err := base.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must(base.Plan())(t)
 	if before.String() != after.String() {
 		t.Errorf("a fork changed its origin:\n%v\n%v", before, after)
 	}
@@ -179,18 +162,9 @@ func TestContradictionsAreRefused(t *testing.T) {
 }
 
 func TestPlanSurvivesJSON(t *testing.T) {
-	plan, err := chain().Average(0.5).Seed(3).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := privgen.ReadPlan(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(chain().Average(0.5).Seed(3).Plan())(t)
+	text := must(json.Marshal(plan))(t)
+	read := must(privgen.ReadPlan(text))(t)
 	if read.String() != plan.String() {
 		t.Errorf("the plan read back is\n%v\nwant\n%v", read, plan)
 	}
@@ -268,10 +242,7 @@ func TestSaveAndLoad(t *testing.T) {
 			if err := g.SaveFile(path); err != nil {
 				t.Fatal(err)
 			}
-			read, err := privgen.LoadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			read := must(privgen.LoadFile(path))(t)
 			if !reflect.DeepEqual(sample(t, g, 300, privgen.Seed(2)),
 				sample(t, read, 300, privgen.Seed(2))) {
 				t.Error("a loaded generator draws other records")
@@ -291,10 +262,7 @@ func TestSaveAndLoad(t *testing.T) {
 func TestAFreshProcessLoads(t *testing.T) {
 	const env = "PRIVGEN_TEST_LOAD"
 	if path := os.Getenv(env); path != "" {
-		g, err := privgen.LoadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(privgen.LoadFile(path))(t)
 		fmt.Println("drew", len(sample(t, g, 10)))
 		return
 	}
@@ -314,10 +282,7 @@ func TestAFreshProcessLoads(t *testing.T) {
 // number of training records.
 func TestASavedFileHoldsNoTraceOfTheNumberOfRecords(t *testing.T) {
 	for _, n := range []int{37, 61} {
-		g, err := chain().Fit(context.Background(), people(t, n))
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must(chain().Fit(context.Background(), people(t, n)))(t)
 		var b bytes.Buffer
 		if err := g.Save(&b); err != nil {
 			t.Fatal(err)
@@ -338,10 +303,7 @@ func TestAFullDiskIsReportedAndLeavesTheOldFile(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return
 	}
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := must(os.OpenFile("/dev/full", os.O_WRONLY, 0))(t)
 	defer full.Close()
 	if err := g.Save(full); err == nil {
 		t.Error("saving to a full disk returns no error")

@@ -18,47 +18,29 @@ import (
 // TestRanksChain checks that a chain on ranks spends its budget, that its plan and its
 // generator can be read back, and that draws obey constraints on numbers.
 func TestRanksChain(t *testing.T) {
-	data, err := wardTable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(wardTable())(t)
 	s, b := data.Schema(), accountant.Budget{Epsilon: 4, Delta: 1e-5}
 	quick := merf.GeneratorConfig{Steps: 20}
-	plan, err := privgen.Compose(s, b, compose.Ranks{
-		Of: privgen.MERF(s, b).Nominal(200).Train(quick)}).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := must(privgen.Compose(s, b, compose.Ranks{
+		Of: privgen.MERF(s, b).Nominal(200).Train(quick)}).Plan())(t)
 	if got := plan.Total().Upper; got > 4 || got < 3.9 {
 		t.Errorf("the plan costs ε = %v", got)
 	}
-	text, err := json.Marshal(plan)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(plan))(t)
 	read, err := privgen.ReadPlan(text)
 	if err != nil || read.String() != plan.String() {
 		t.Fatalf("the plan read back differs, error %v:\n%v", err, read)
 	}
-	gen, err := read.Fit(t.Context(), data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(read.Fit(t.Context(), data))(t)
 	var file bytes.Buffer
 	if err := gen.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	back, err := privgen.Load(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must(privgen.Load(&file))(t)
 	var drawn [2][]float64
 	for i, g := range []*privgen.Generator{gen, back} {
-		rows, err := g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
-			privgen.Given(records.Within("age", 50, 100)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must(g.Sample(t.Context(), 30, privgen.Seed(1), privgen.OfClass(1),
+			privgen.Given(records.Within("age", 50, 100))))(t)
 		drawn[i] = rows.(*records.Frame).Numbers(0)
 	}
 	if !slices.Equal(drawn[0], drawn[1]) || slices.Min(drawn[0]) < 50 {

@@ -29,10 +29,7 @@ func patients(t *testing.T) (folder string, s *ledger.Store, terms ledger.Terms)
 	folder = t.TempDir()
 	s = ledger.Dir(folder)
 	terms = ledger.Terms{Budget: accountant.Budget{Epsilon: 5, Delta: 1e-5}}
-	l, err := s.Create(t.Context(), "patients-2026", terms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.Create(t.Context(), "patients-2026", terms))(t)
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +38,7 @@ func patients(t *testing.T) (folder string, s *ledger.Store, terms ledger.Terms)
 
 func openPatients(t *testing.T, s *ledger.Store) *ledger.Ledger {
 	t.Helper()
-	l, err := s.Open(t.Context(), "patients-2026")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.Open(t.Context(), "patients-2026"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	return l
 }
@@ -85,10 +79,7 @@ func TestFitOnAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := openPatients(t, s)
-	gen, err := plan.FitOn(t.Context(), second, data, privgen.CheckpointEvery(path, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	gen := must(plan.FitOn(t.Context(), second, data, privgen.CheckpointEvery(path, 1)))(t)
 	if got := second.Epsilon(); got != cost {
 		t.Errorf("after the restart ε = %v, before %v", got, cost)
 	}
@@ -105,10 +96,7 @@ func TestFitOnAStore(t *testing.T) {
 	if err := gen.SaveFile(file); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(file))(t)
 	if bytes.Contains(text, []byte(filepath.Dir(folder))) {
 		t.Errorf("the file of the generator holds the path of the store, %s", folder)
 	}
@@ -121,10 +109,7 @@ func TestFitOnAStore(t *testing.T) {
 		releases[0].Plan == "" || releases[0].Transaction == "" {
 		t.Errorf("releases %+v", releases)
 	}
-	free, err := merfChain(schema).Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must(merfChain(schema).Plan())(t)
 	again, err := free.FitOn(t.Context(), second, data) // without a checkpoint
 	if err != nil {
 		t.Fatal(err)
@@ -151,10 +136,7 @@ func TestCheckpointNamesItsLedger(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	other, err := s.Create(t.Context(), "other", terms)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must(s.Create(t.Context(), "other", terms))(t)
 	older := openPatients(t, ledger.Dir(filepath.Join(backup, "copy")))
 	for _, c := range []struct {
 		name   string
@@ -178,21 +160,12 @@ func TestCheckpointNamesItsLedger(t *testing.T) {
 func TestTrainOnAStore(t *testing.T) {
 	_, s, terms := patients(t)
 	_, data := earners(t)
-	net, err := models.VAE{Hidden: []int{4}, Latent: 2}.New(device.CPU(),
-		models.Visible{Dim: data.Schema().Dim()}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 70,
-		Optimizer: sgd.Adam(1e-2)}.Calibrate(terms.Budget)
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(models.VAE{Hidden: []int{4}, Latent: 2}.New(device.CPU(),
+		models.Visible{Dim: data.Schema().Dim()}, 1))(t)
+	cfg := must(sgd.Config{ClipNorm: 1, SamplingProbability: 0.1, Steps: 70,
+		Optimizer: sgd.Adam(1e-2)}.Calibrate(terms.Budget))(t)
 	ledger := openPatients(t, s)
-	trainer, err := sgd.New(cfg, net, ledger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trainer := must(sgd.New(cfg, net, ledger))(t)
 	steps := 0
 	for _, err := range trainer.Steps(t.Context(), data) {
 		if err != nil {

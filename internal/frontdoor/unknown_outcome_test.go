@@ -87,15 +87,9 @@ func TestRefusalsLeaveNoCheckpoint(t *testing.T) {
 	s := ledger.Dir(t.TempDir())
 	small := ledger.Terms{Budget: plan.Budget()}
 	small.Budget.Epsilon = 0.1
-	l, err := s.Create(t.Context(), "small", small)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.Create(t.Context(), "small", small))(t)
 	defer l.Close()
-	reads, err := s.Audit(t.Context(), "small")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reads := must(s.Audit(t.Context(), "small"))(t)
 	defer reads.Close()
 	for _, c := range []struct {
 		ledger *ledger.Ledger

@@ -16,7 +16,8 @@ type Completer struct {
 	domain Domain        // of all attributes
 	fixed  [][]float64   // logarithms of the factors of each clique that no given attribute changes
 	varied []conditional // the other factors
-	ready  [][]float64   // factors in fixed, with 1 as the largest
+	packs  []varying
+	ready  [][]float64 // factors in fixed, with 1 as the largest
 }
 
 // A conditional is a factor of given and of other attributes.
@@ -24,7 +25,14 @@ type conditional struct {
 	given   []int // ascending
 	theta   []float64
 	weights []float64 // exponentials of theta, with 1 as the largest for each cell of given
-	place   place     // of the other attributes
+	view    view      // from the table of its pack to the other attributes
+}
+
+// varying is a pack of conditionals.
+type varying struct {
+	pack
+	view view // from the clique
+	work []float64
 }
 
 // Completer returns a Completer of rows whose first attributes are given.
@@ -55,21 +63,22 @@ func (m *Model) Completer(first int) *Completer {
 	c := &Completer{first: first, domain: m.Domain, varied: varied}
 	inner := NewModel(own, factors)
 	c.Drawer = inner.Drawer()
-	for i, rest := range parts {
-		at := inner.Tree.Holder(own, rest)
-		c.varied[i].place = place{at, own.newView(inner.Tree.Cliques[at].Attributes, rest)}
+	for _, p := range inner.Tree.packs(own, parts, 0) {
+		for _, i := range p.factors {
+			c.varied[i].view = own.newView(p.attributes, parts[i])
+		}
+		work := make([]float64, int(own.Cells(p.attributes)))
+		c.packs = append(c.packs, varying{p, p.from(own, inner.Tree), work})
 	}
 	for i := range inner.nodes {
 		c.fixed = append(c.fixed, make([]float64, len(inner.nodes[i].work)))
 	}
-	for i, p := range inner.places {
-		inner.viewOf(i).add(c.fixed[p.node], inner.Factors[i].Theta, 1)
-	}
+	inner.addFactors(func(node int) []float64 { return c.fixed[node] })
 	for i := range inner.nodes {
 		c.ready = append(c.ready, weightsOf(c.fixed[i], len(c.fixed[i])))
 	}
 	for i := range c.varied {
-		c.varied[i].weights = weightsOf(c.varied[i].theta, c.varied[i].place.view.cells)
+		c.varied[i].weights = weightsOf(c.varied[i].theta, c.varied[i].view.cells)
 	}
 	return c
 }
@@ -86,12 +95,13 @@ func weightsOf(theta []float64, n int) []float64 {
 	return out
 }
 
-// cell returns the position of the given values among the factor's cells.
-func (v *conditional) cell(d Domain, row []uint16) (cell int) {
+// of returns the numbers of list, theta or weights, for the given values.
+func (v *conditional) of(list []float64, d Domain, row []uint16) []float64 {
+	cell, n := 0, v.view.cells
 	for _, a := range v.given {
 		cell = cell*d[a] + int(row[a])
 	}
-	return cell
+	return list[cell*n : (cell+1)*n]
 }
 
 // leastTotal is the weight of all cells below which products may have lost some to underflow.
@@ -107,11 +117,16 @@ func (c *Completer) quick(row []uint16) bool {
 	for i := range m.nodes {
 		copy(m.nodes[i].work, c.ready[i])
 	}
-	for i := range c.varied {
-		v := &c.varied[i]
-		cell, n := v.cell(c.domain, row), v.place.view.cells
-		work := m.nodes[v.place.node].work
-		v.place.view.scale(work, work, v.weights[cell*n:(cell+1)*n])
+	for _, p := range c.packs {
+		for i := range p.work {
+			p.work[i] = 1
+		}
+		for _, i := range p.factors {
+			v := &c.varied[i]
+			v.view.scale(p.work, p.work, v.of(v.weights, c.domain, row))
+		}
+		work := m.nodes[p.node].work
+		p.view.scale(work, work, p.work)
 	}
 	whole := 1.0
 	for i := len(m.nodes) - 1; i >= 0; i-- {
@@ -143,10 +158,13 @@ func (c *Completer) careful(row []uint16) {
 	for i := range m.nodes {
 		copy(m.nodes[i].work, c.fixed[i])
 	}
-	for i := range c.varied {
-		v := &c.varied[i]
-		cell, n := v.cell(c.domain, row), v.place.view.cells
-		v.place.view.add(m.nodes[v.place.node].work, v.theta[cell*n:(cell+1)*n], 1)
+	for _, p := range c.packs {
+		clear(p.work)
+		for _, i := range p.factors {
+			v := &c.varied[i]
+			v.view.add(p.work, v.of(v.theta, c.domain, row), 1)
+		}
+		p.view.add(m.nodes[p.node].work, p.work, 1)
 	}
 	m.up()
 }

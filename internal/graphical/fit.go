@@ -71,8 +71,9 @@ func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, pass
 
 func (m *Model) newFitting(list []Measurement, total float64, even bool) *fitting {
 	f := &fitting{m: m, total: total, best: math.Inf(1), least: math.Inf(1), last: math.Inf(1)}
-	for i := range m.places { // many passes need them; a model that is only drawn from does not
-		m.places[i].view = m.viewOf(i)
+	for i, p := range m.places { // many passes need them; a model that is only drawn from does not
+		clique := m.Tree.Cliques[p.node].Attributes
+		m.places[i].view = m.Domain.newView(clique, m.Factors[i].Attributes)
 	}
 	heaviest := 0.0
 	for _, one := range list {

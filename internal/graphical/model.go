@@ -28,14 +28,6 @@ type place struct {
 	view view // of run 0 before the first fit
 }
 
-// viewOf returns the view from the clique that holds factor i.
-func (m *Model) viewOf(i int) view {
-	if p := m.places[i]; p.view.run > 0 {
-		return p.view
-	}
-	return m.Domain.newView(m.Tree.Cliques[m.places[i].node].Attributes, m.Factors[i].Attributes)
-}
-
 // node is the table of one clique.
 type node struct {
 	work  []float64 // factors and messages
@@ -102,9 +94,7 @@ func (m *Model) pass() {
 	for i := range m.nodes {
 		clear(m.nodes[i].work)
 	}
-	for i, p := range m.places {
-		m.viewOf(i).add(m.nodes[p.node].work, m.Factors[i].Theta, 1)
-	}
+	m.addFactors(func(node int) []float64 { return m.nodes[node].work })
 	m.up()
 	for i := range m.nodes {
 		n := &m.nodes[i]

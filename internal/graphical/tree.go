@@ -110,7 +110,11 @@ func (g graph) missing(a int) (pairs int) {
 	return pairs / 2
 }
 
-// eliminated returns the maximal cliques of a triangulation. It eliminates the attribute of lowest
+// endless is a number of cells that no model has: such cliques are not followed further.
+const endless = 1 << 30
+
+// eliminated returns the maximal cliques of a triangulation, or the first that is endless. It
+// eliminates the attribute of lowest
 // price first. The price is the logarithm of the number of cells of the attribute's table or, if
 // fill is set, mainly the number of edges that its neighbours lack.
 func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
@@ -145,6 +149,9 @@ func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 		clique := []int{a}
 		g.each(a, func(b int) { clique = append(clique, b) })
 		slices.Sort(clique)
+		if d.Cells(clique) > endless {
+			return [][]int{clique}
+		}
 		if !slices.ContainsFunc(cliques, func(c []int) bool { return within(clique, c) }) {
 			cliques = append(cliques, clique)
 		}

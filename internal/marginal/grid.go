@@ -9,10 +9,10 @@ import (
 // valueGrid describes the values that a column of numbers can have, as multiples of a step above
 // the lower bound. It is public: it depends on the schema only.
 type valueGrid struct {
-	last        float64 // number of steps from the lower to the upper bound; 0 if there is no step
-	step        float64
-	logarithmic bool
-	origin      float64 // the lower bound in steps; NaN if it is no multiple of the step
+	last   float64 // number of steps from the lower to the upper bound; 0 if there is no step
+	step   float64
+	log    float64 // records.Column.LogUnit
+	origin float64 // the lower bound in steps; NaN if it is no multiple of the step
 }
 
 // gridOf returns the grid of a block of one number of a column.
@@ -29,7 +29,7 @@ func gridOf(b records.Block, c records.Column) valueGrid {
 	if math.Abs(lo/step-origin) > 1e-6 {
 		origin = math.NaN()
 	}
-	return valueGrid{math.Round((hi - lo) / step), step, c.IsLogarithmic(), origin}
+	return valueGrid{math.Round((hi - lo) / step), step, c.LogUnit(), origin}
 }
 
 // round returns the roundest of the values from to to−1, in steps above the lower bound: all
@@ -51,16 +51,16 @@ func (g valueGrid) round(from, to float64, most int) (first, every float64, n in
 
 // at returns the coordinate that encodes the value k steps above the lower bound.
 func (g valueGrid) at(k float64) float32 {
-	if g.logarithmic {
-		return float32(math.Log1p(k*g.step) / math.Log1p(g.last*g.step))
+	if g.log > 0 {
+		return float32(math.Log1p(k*g.step/g.log) / math.Log1p(g.last*g.step/g.log))
 	}
 	return float32(k / g.last)
 }
 
 // near returns the number of steps from the lower bound to the value nearest to a coordinate.
 func (g valueGrid) near(x float64) float64 {
-	if g.logarithmic {
-		return math.Round(math.Expm1(x*math.Log1p(g.last*g.step)) / g.step)
+	if g.log > 0 {
+		return math.Round(g.log * math.Expm1(x*math.Log1p(g.last*g.step/g.log)) / g.step)
 	}
 	return math.Round(x * g.last)
 }

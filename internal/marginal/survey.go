@@ -10,49 +10,66 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// A Survey is the release of the counts of all columns' codes. The class has less noise than the
-// other columns.
+// A Survey is the release of the counts of all columns' codes. The goal, which is the class or the
+// number to be predicted, has less noise than the other columns.
 type Survey struct {
 	Attributes []Attribute
 	Relation   accountant.Relation
 }
 
-const classNoise = 0.5 // noise of the class's counts, relative to that of other columns
+const goalNoise = 0.5 // noise of the goal's counts, relative to that of other columns
 
-// Std returns the standard deviations for the counts of the other columns and of the class. The
+// goal reports whether an attribute is the goal.
+func (a Attribute) goal() bool { return a.Class() || a.Target }
+
+// firsts returns the index of the first count of each attribute. The goal's counts are last.
+func (s Survey) firsts() []int {
+	others, _ := s.Sizes()
+	first, last, out := 0, others, make([]int, len(s.Attributes))
+	for j, a := range s.Attributes {
+		at := &first
+		if a.goal() {
+			at = &last
+		}
+		out[j], *at = *at, *at+a.Codes
+	}
+	return out
+}
+
+// Std returns the standard deviations for the counts of the other columns and of the goal. The
 // joint release of all columns' counts then has an effect of 1/noise.
 //
 // A record has one code in each attribute, so adding or removing it changes one count of each
 // attribute by 1, and replacing it changes two counts.
-func (s Survey) Std(noise float64) (others, class float64) {
+func (s Survey) Std(noise float64) (others, goal float64) {
 	weights := 0.0
 	for _, a := range s.Attributes {
-		if a.Class() {
-			weights += 1 / (classNoise * classNoise)
+		if a.goal() {
+			weights += 1 / (goalNoise * goalNoise)
 		} else {
 			weights++
 		}
 	}
 	std := noise * mechanism.HistogramSensitivity(s.Relation) * math.Sqrt(weights)
-	return std, classNoise * std
+	return std, goalNoise * std
 }
 
-// Sizes returns the numbers of counts of the class and of the other columns.
-func (s Survey) Sizes() (others, class int) {
+// Sizes returns the numbers of counts of the other columns and of the goal.
+func (s Survey) Sizes() (others, goal int) {
 	for _, a := range s.Attributes {
-		if a.Class() {
-			class += a.Codes
+		if a.goal() {
+			goal += a.Codes
 		} else {
 			others += a.Codes
 		}
 	}
-	return others, class
+	return others, goal
 }
 
 // Grids returns the grids of the two sums.
-func (s Survey) Grids() (others, class float64) {
-	std, classStd := s.Std(1)
-	return TableGrid(std), TableGrid(classStd)
+func (s Survey) Grids() (others, goal float64) {
+	std, goalStd := s.Std(1)
+	return TableGrid(std), TableGrid(goalStd)
 }
 
 // Drawable reports whether noise of the given multiplier can be drawn on the grids of the counts. A
@@ -60,27 +77,25 @@ func (s Survey) Grids() (others, class float64) {
 // to three times the noise.
 func (s Survey) Drawable(noise float64) bool {
 	const inShares = 1 << 43 // largest noise in steps of a grid; a release draws 1 to 2^45
-	others, class := s.Std(noise)
-	grid, classGrid := s.Grids()
-	return others >= grid && others <= inShares*grid && class >= classGrid &&
-		class <= inShares*classGrid
+	others, goal := s.Std(noise)
+	grid, goalGrid := s.Grids()
+	return others >= grid && others <= inShares*grid && goal >= goalGrid &&
+		goal <= inShares*goalGrid
 }
 
 // Counter returns a counter of the codes of every attribute. Its numbers are private.
 func (s Survey) Counter() *Histogram {
-	grid, classGrid := s.Grids()
-	others, class := s.Sizes()
+	grid, goalGrid := s.Grids()
+	others, goal := s.Sizes()
 	sums := []*mechanism.FixedSum{mechanism.NewFixedSum(others, grid)}
-	if class > 0 {
-		sums = append(sums, mechanism.NewFixedSum(class, classGrid))
+	if goal > 0 {
+		sums = append(sums, mechanism.NewFixedSum(goal, goalGrid))
 	}
 	cells := func(codes [][]uint16, shares, counts []int64) {
-		first := 0
-		for j, a := range s.Attributes {
+		for j, first := range s.firsts() {
 			for i, code := range codes[j] {
 				counts[first+int(code)] += shares[i]
 			}
-			first += a.Codes
 		}
 	}
 	return NewHistogram(s.Attributes, cells, sums...)
@@ -90,11 +105,11 @@ func (s Survey) Counter() *Histogram {
 // the number of records that they imply.
 func (s Survey) Release(ctx context.Context, r *synth.Run, purpose string,
 	noise float64) (known Surveyed, err error) {
-	std, classStd := s.Std(noise)
-	others, class := s.Sizes()
+	std, goalStd := s.Std(noise)
+	others, goal := s.Sizes()
 	sizes := []int{others}
-	if class > 0 {
-		sizes = append(sizes, class)
+	if goal > 0 {
+		sizes = append(sizes, goal)
 	}
 	out, err := r.Once(purpose, sizes, func() (float64, []mechanism.Part, error) {
 		sums, err := r.Read(ctx, synth.Pass{Purpose: purpose})
@@ -103,8 +118,8 @@ func (s Survey) Release(ctx context.Context, r *synth.Run, purpose string,
 		}
 		list := sums.Sums()
 		parts := []mechanism.Part{{Sum: list[0], Std: std}}
-		if class > 0 {
-			parts = append(parts, mechanism.Part{Sum: list[1], Std: classStd})
+		if goal > 0 {
+			parts = append(parts, mechanism.Part{Sum: list[1], Std: goalStd})
 		}
 		return 1 / noise, parts, nil
 	})
@@ -114,18 +129,18 @@ func (s Survey) Release(ctx context.Context, r *synth.Run, purpose string,
 	r.Report(purpose, 1, 1)
 	wider := r.Wider(purpose)
 	counts := slices.Concat(out...)
-	weights, first := 0.0, 0
+	weights, firsts := 0.0, s.firsts()
 	// total is the mean of the columns' sums, weighted by their precision.
-	for _, a := range s.Attributes {
+	for j, a := range s.Attributes {
 		one := wider * std
-		if a.Class() {
-			one = wider * classStd
+		if a.goal() {
+			one = wider * goalStd
 		}
-		known.Counts = append(known.Counts, counts[first:first+a.Codes])
+		own := counts[firsts[j] : firsts[j]+a.Codes]
+		known.Counts = append(known.Counts, own)
 		known.Noise = append(known.Noise, one)
-		first += a.Codes
 		sum := 0.0
-		for _, c := range counts[first-a.Codes : first] {
+		for _, c := range own {
 			sum += c
 		}
 		weight := 1 / (float64(a.Codes) * one * one)
@@ -143,10 +158,15 @@ type Surveyed struct {
 }
 
 // Grouping merges the codes of an attribute into about the given number of groups; see
-// Attribute.Grouped.
+// Attribute.Grouped. It replaces counts of the first and of the last group by a density that fits
+// them.
 func (k Surveyed) Grouping(j int, a Attribute, groups int) Grouping {
-	g := a.Grouped(Simplex(k.Counts[j], k.Total), min(leastGroup*k.Noise[j]/k.Total, 0.5), groups)
-	a.thin(g, k.Noise[j]/k.Total)
+	counts, noise := k.Counts[j], k.Noise[j]
+	g := a.Grouped(Simplex(counts, k.Total), min(leastGroup*noise/k.Total, 0.5), groups)
+	for _, e := range a.outer(g) {
+		e.fit(counts, noise)
+	}
+	g.Part = Simplex(counts, k.Total)
 	return g
 }
 

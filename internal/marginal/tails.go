@@ -5,59 +5,72 @@ import (
 	"slices"
 )
 
-// leastTail is the smallest number of codes in a group whose records are thinned out. clearCode is
-// the count of a code that is kept, in standard deviations of its noise.
+// leastTail is the smallest number of codes in an end that is fitted. clearCode is how far the count
+// of a code that is kept exceeds the fit, in standard deviations of its noise.
 const leastTail, clearCode = 4, 3.5
 
-// thin divides the records of the first and of the last group of numbers among their codes: fewer
-// and fewer towards the end, at the rate that fits their number and the density of the group beside
-// them. The bounds of a column are often far beyond its values, and the noise of many empty cells
-// would otherwise look like a heavy tail. Codes whose counts clearly exceed the noise, whose
-// standard deviation is a fraction of all records, keep their records. A single code beside the
-// group says nothing about the density there, and the group is not thinned out.
-func (a Attribute) thin(g Grouping, noise float64) {
+// end is the first or the last group of numbers. The bounds of a column are often far beyond its
+// values, and the noise of many empty codes would otherwise look like a heavy tail. So an end has
+// fewer and fewer records outward. Codes with clearly more records keep them.
+type end struct {
+	codes  []int // outward
+	beside []int // codes of the group beside
+}
+
+// outer returns the ends of a grouping. A single code beside an end says nothing about the density
+// there.
+func (a Attribute) outer(g Grouping) (list []end) {
 	order := g.inOrder(a.Ordered())
 	if a.Cells == 0 || len(order) < 2 {
-		return
+		return nil
 	}
 	of := make([][]int, g.Size)
-	held := make([]float64, g.Size)
 	for code := range a.Ordered() {
-		group := g.Group[code]
-		of[group], held[group] = append(of[group], code), held[group]+g.Part[code]
+		of[g.Group[code]] = append(of[g.Group[code]], code)
 	}
-	for _, last := range []bool{false, true} {
-		if last {
-			slices.Reverse(order)
+	for range 2 {
+		e := end{slices.Clone(of[order[0]]), of[order[1]]}
+		if e.codes[0] < e.beside[0] {
+			slices.Reverse(e.codes)
 		}
-		width := float64(len(of[order[1]]))
-		mass, density := held[order[0]], held[order[1]]/width
-		codes := slices.DeleteFunc(slices.Clone(of[order[0]]), func(code int) bool {
-			clear := g.Part[code] > clearCode*noise
-			if clear {
-				mass -= g.Part[code]
+		if len(e.codes) >= leastTail && len(e.beside) > 1 {
+			list = append(list, e)
+		}
+		slices.Reverse(order)
+	}
+	return list
+}
+
+// fit replaces the counts of an end by d·exp(−x/mean), where x is the distance from the middle of
+// the group beside and d is its mean count. The mean is that of least squares: the empty codes far
+// out, whose noise would dominate a sum of counts, have little weight in it.
+func (e end) fit(counts []float64, noise float64) {
+	d, middle := 0.0, float64(len(e.beside)+1)/2
+	for _, code := range e.beside {
+		d += counts[code] / float64(len(e.beside))
+	}
+	at := func(k int, mean float64) float64 { return d * math.Exp(-(middle+float64(k))/mean) }
+	clear, best := make([]bool, len(e.codes)), 0.0
+	for range 3 {
+		least := math.Inf(1)
+		for mean := 0.25; mean < 2*float64(len(e.codes)); mean *= 1.05 {
+			squares := 0.0
+			for k, code := range e.codes {
+				if off := counts[code] - at(k, mean); !clear[k] {
+					squares += off * off
+				}
 			}
-			return clear
-		})
-		if len(codes) < leastTail || width == 1 || !(mass > 0) || !(density > 0) {
-			continue
+			if squares < least {
+				best, least = mean, squares
+			}
 		}
-		if !last {
-			slices.Reverse(codes) // away from the group beside
+		for k, code := range e.codes {
+			clear[k] = counts[code]-at(k, best) > clearCode*noise
 		}
-		// A density d·exp(-x/mean) that begins beside the group has the mass d·mean. The density of the
-		// group beside is known in its middle.
-		mean := mass / density
-		for range 8 {
-			mean = min(mass/density*math.Exp(width/(2*mean)), float64(len(codes)))
-		}
-		total := 0.0
-		for k, code := range codes {
-			g.Part[code] = math.Exp(-float64(k) / mean)
-			total += g.Part[code]
-		}
-		for _, code := range codes {
-			g.Part[code] *= mass / total
+	}
+	for k, code := range e.codes {
+		if !clear[k] && d > 0 {
+			counts[code] = at(k, best)
 		}
 	}
 }

@@ -153,6 +153,9 @@ func Unshared(l records.Limits) records.Limits {
 	return l
 }
 
+// Values returns the limit of values, for inputs of at most 1 MiB.
+func Values(l records.Limits) int64 { return cmp.Or(l.Values, 2<<20) }
+
 // Embedding returns the embedding of a kernel, unless it exceeds the limits for reading: by pairs
 // of columns, which are listed when the features are made, or by a table, as for CheckFeatures.
 //

@@ -44,7 +44,7 @@ func levelsOf(c records.Column) int {
 // int64.
 func stepsOf(c records.Column) float64 {
 	switch {
-	case c.IsLogarithmic() || !(c.Step() > 0):
+	case c.LogUnit() > 0 || !(c.Step() > 0):
 		return 0
 	case c.Kind() == records.IntegerColumn:
 		lo, hi := c.WholeBounds()

@@ -8,6 +8,16 @@ func foundSystemMutants() []mutant {
 			Old: old, New: new, Why: why}
 	}
 	return []mutant{
+		in("sgd", "other rows on a device", "StepsOnADevice",
+			"append(s.list.Items, uint32(row))", "append(s.list.Items, uint32(max(row-1, 0)))",
+			"a step reads records that were not sampled, so amplification does not hold"),
+		in("sgd", "the records of an earlier loop stay", "StepsOnADevice",
+			"	if t.stored.of == table {", "	if t.stored.of != nil {",
+			"steps read the records of an earlier loop"),
+		in("sgd", "records for networks that read the host", "RecordsAreSentOnce",
+			"|| !ofModels(t.net)", "", "a network of a user finds no records in the batch"),
+		in("sgd", "records fill a device", "RecordsAreSentOnce",
+			"be.Spare()/8", "be.Spare()/4", "networks have no room on a device beside the records"),
 		in("internal/entropy", "a device's words are drawn again", "StreamsForDevices",
 			"s.wide.number += uint64(buffers) * Buffer / 2", "s.wide.number += uint64(buffers)",
 			"two chunks of noise on a device share words"),

@@ -181,7 +181,7 @@ func withoutGoal(s records.Schema) (records.Schema, error) {
 	if step := columns[j].Step(); step > 0 {
 		c = c.WithStep(step)
 	}
-	if columns[j].IsLogarithmic() {
+	if columns[j].LogUnit() > 0 {
 		c = c.Logarithmic()
 	}
 	columns[j] = c

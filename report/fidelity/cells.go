@@ -12,7 +12,7 @@ type histogram struct {
 	column, first, cells int
 	shape                records.Column
 	bins                 int // 0 for levels
-	lo, width            float64
+	lo, width, log       float64
 }
 
 func (c Config) histograms() []histogram {
@@ -27,8 +27,8 @@ func (c Config) histograms() []histogram {
 			h.bins, h.cells = c.Bins, c.Bins+1
 			lo, hi := column.Bounds()
 			h.lo, h.width = lo, hi-lo
-			if column.IsLogarithmic() {
-				h.width = math.Log1p(hi - lo)
+			if h.log = column.LogUnit(); h.log > 0 {
+				h.width = math.Log1p(h.width / h.log)
 			}
 		}
 		first += h.cells
@@ -50,8 +50,8 @@ func (h histogram) cell(f *records.Frame, row int) int {
 		return h.first + h.cells - 1
 	}
 	at := v - h.lo
-	if h.shape.IsLogarithmic() {
-		at = math.Log1p(at)
+	if h.log > 0 {
+		at = math.Log1p(at / h.log)
 	}
 	return h.first + min(max(int(at/h.width*float64(h.bins)), 0), h.bins-1)
 }

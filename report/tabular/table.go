@@ -3,7 +3,6 @@ package tabular
 import (
 	"fmt"
 	"log/slog"
-	"math"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -32,7 +31,7 @@ type column struct {
 	levels []string
 	// whether missing values have a level of their own
 	missing bool
-	spread  func(float64) float64 // from bounds to [0, 1], as the schema encodes; nil if linear
+	log     float64 // records.Column.LogUnit
 }
 
 // MaxColumns is the largest number of columns of a table.
@@ -115,10 +114,7 @@ func ofFrame(f *records.Frame) *Table {
 		if own.number {
 			own.lo, own.hi = c.Bounds()
 			own.values = f.Numbers(j)
-			if c.IsLogarithmic() {
-				lo, width := own.lo, math.Log1p(own.hi-own.lo)
-				own.spread = func(v float64) float64 { return math.Log1p(v-lo) / width }
-			}
+			own.log = c.LogUnit()
 		} else {
 			own.levels = c.Levels()
 			own.codes = make([]int32, f.Len())

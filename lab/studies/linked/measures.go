@@ -226,7 +226,7 @@ func renamed(c records.Column, name string) records.Column {
 		return records.Categorical(name, c.Levels()...).WithMissing()
 	}
 	lo, hi := c.Bounds()
-	if c.IsLogarithmic() {
+	if c.LogUnit() > 0 {
 		return records.Numeric(name, lo, hi).Logarithmic().WithMissing()
 	}
 	return records.Numeric(name, lo, hi).WithMissing()

@@ -261,6 +261,14 @@ API cuMemAlloc_v2(uint64_t *at, size_t bytes) {
 	return success;
 }
 
+API cuMemGetInfo_v2(size_t *spare, size_t *all) {
+	LOCKED();
+	long limit = setting("FAKE_CUDA_BYTES", 0);
+	*all = limit ? limit : 1L << 34;
+	*spare = *all > allocated ? *all - allocated : 0;
+	return success;
+}
+
 API cuMemFree_v2(uint64_t at) {
 	LOCKED();
 	auto it = allocations.find(at);
