@@ -178,8 +178,9 @@ func TestCalibrateOtherParameters(t *testing.T) {
 	sigma, b, err := CalibrateShare(Budget{Epsilon: 2, Delta: 1e-5}, 0.2, func(s float64) Event {
 		return Repeated{Gaussian{s}, 20}
 	})
-	if err != nil || b.Upper > 0.4 || b.Upper < 0.39 {
-		t.Error("share", sigma, b, err)
+	all := must[Bound](t)(Epsilon(Repeated{Gaussian{sigma}, 20}, 1e-5, AddOrRemoveOne))
+	if err != nil || b.Upper > 0.4 || b.Upper < 0.39 || b.Upper != all.Upper {
+		t.Error("share", sigma, b, all, err)
 	}
 }
 

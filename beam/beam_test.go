@@ -397,6 +397,25 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// TestLostShards: a pipeline that loses the sums of a shard is an error, and no noise is drawn.
+func TestLostShards(t *testing.T) {
+	bundles = 3
+	defer beam.Instead(func(s sdk.Scope, set beam.Settings, pass,
+		list sdk.PCollection) sdk.PCollection {
+		return beam.Sum(s, set, pass, sdk.Partition(s, bundles, bundleOf, list)[1])
+	})()
+	l := ledger.New(budget)
+	_, err := beam.Embed(t.Context(), job(t, "table", 3), merfPlan(t), l)
+	if err == nil || !strings.Contains(err.Error(), "1 shards, want all 3") {
+		t.Errorf("sums of one shard of three: got the error %v", err)
+	}
+	for _, line := range l.Entries() {
+		if line.Spent > 0 {
+			t.Errorf("noise was drawn: %+v", line)
+		}
+	}
+}
+
 // twice emits a row twice.
 func twice(r beam.Row, emit func(beam.Row)) {
 	emit(r)

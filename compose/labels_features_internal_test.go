@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -40,6 +41,28 @@ func TestFeaturesNeedPromises(t *testing.T) {
 		}
 		if (asked > 0) != (p.RowsAlone && p.SameBits) {
 			t.Errorf("a backend that promises %+v is asked for %d matrices", p, asked)
+		}
+	}
+}
+
+// TestUndecidedIsRefused: a record between two labels, or without probabilities, is not kept, even
+// without a margin. One at the margin is.
+func TestUndecidedIsRefused(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		p    []float32
+		own  int
+		less float64 // the margin
+		want bool
+	}{
+		{[]float32{0.5, 0.5}, 0, 0, false}, {[]float32{0.25, 0.375, 0.375}, 2, 0, false},
+		{[]float32{0.25, 0.75}, 0, 0, false}, {[]float32{0.25, 0.75}, 1, 0, true},
+		{[]float32{0.25, 0.75}, 1, 0.5, true}, {[]float32{0.25, 0.75}, 1, 0.51, false},
+		{[]float32{nan, nan}, 0, 0, false}, {[]float32{0.75, nan}, 0, 0, false},
+	} {
+		l := &labelled{config: Labels{Margin: c.less}}
+		if got := l.accepts(margin(c.p, c.own)); got != c.want {
+			t.Errorf("label %d of %v, margin %v: accepted %v", c.own, c.p, c.less, got)
 		}
 	}
 }

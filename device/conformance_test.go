@@ -2,6 +2,8 @@ package device_test
 
 import (
 	"flag"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -35,4 +37,34 @@ func FuzzProduct(f *testing.F) {
 			devicetest.Product(t, b, int(m), int(n), int(k%1024), form, seed)
 		}
 	})
+}
+
+// TestUnitsAreTakenOnce: the units that the host takes from a device are no longer there, and a
+// record of weight 0 has added none, whatever it holds.
+func TestUnitsAreTakenOnce(t *testing.T) {
+	for _, be := range []device.Backend{device.CPU(), devicetest.SeparateMemory(device.CPU())} {
+		f, ok := device.FixedSums(be)
+		if !ok {
+			t.Fatalf("%s has no sums in fixed point", be.Name())
+		}
+		matrix := func(rows, cols int, v ...float32) device.Matrix {
+			m := be.New(rows, cols)
+			be.Upload(m, v)
+			return m
+		}
+		shapes := []device.Shape{{Rows: 1, Cols: 2}, {Rows: 2, Cols: 1}}
+		sum, host := device.NewFixed(be, shapes...), device.NewFixed(device.CPU(), shapes...)
+		sum.Unit, sum.Chain, sum.Limit, host.Unit = 0x1p-10, 4, 1, 0x1p-10
+		one, nan := device.Odd(1), float32(math.NaN())
+		f.AddFixedRows([]float32{one, 0}, matrix(2, 2, 0.25, 0.5, 0.75, 1), sum.Block(0))
+		f.AddFixedBlocks([]float32{0, one}, 1, matrix(2, 2, nan, 1, 0.5, 0.125), matrix(2, 1, 1, 0.5),
+			sum.Block(1))
+		want := []int32{256, 512, 256, 64}
+		for range 2 {
+			host.Take(sum, 0, len(want))
+			if !slices.Equal(host.Units, want) {
+				t.Errorf("%s: the host has %v, want %v", be.Name(), host.Units, want)
+			}
+		}
+	}
 }

@@ -290,3 +290,31 @@ func TestUnitsArePowersOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// TestViewsOfFixedSums: a view of some blocks shares the units of these blocks, and what exceeds
+// them.
+func TestViewsOfFixedSums(t *testing.T) {
+	shapes := []Shape{{Rows: 2, Cols: 2}, {Rows: 1, Cols: 3}, {Rows: 1, Cols: 1}}
+	for _, carried := range []bool{false, true} {
+		f := NewFixed(CPU(), shapes...)
+		if carried {
+			f.Carry = make([]float64, 8)
+		}
+		for lo, first := range []int{0, 4, 7} {
+			s := f.Sub(lo, 3)
+			if len(s.Units) != 8-first || len(s.Carry) != len(f.Carry[min(first, len(f.Carry)):]) {
+				t.Fatalf("a view from block %d on has %d units and %d carries", lo, len(s.Units),
+					len(s.Carry))
+			}
+			if s.Block(0).Units[0] = int32(lo + 1); f.Units[first] != int32(lo+1) {
+				t.Errorf("a view from block %d on has other units", lo)
+			}
+			if !carried {
+				continue
+			}
+			if s.Carry[0] = float64(lo + 1); f.Carry[first] != float64(lo+1) {
+				t.Errorf("a view from block %d on has other carries", lo)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package dpgm
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/internal/defaults"
@@ -82,7 +83,7 @@ func (b sizeBins) mean(sizes []float64) float64 {
 }
 
 // TestContinuedIsTotal checks that any released numbers give finite and non-negative counts of
-// sizes.
+// sizes, and no tail that would have stood out of the noise.
 func TestContinuedIsTotal(t *testing.T) {
 	bins := newSizeBins(records.Sets(300, 300))
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -92,8 +93,12 @@ func TestContinuedIsTotal(t *testing.T) {
 			noisy[i] = math.Exp(40*rng.Float64()-10) * float64(rng.IntN(3)-1)
 		}
 		sizes := defaults.ShrinkCounts(noisy, 1)
+		before := slices.Clone(sizes)
 		bins.continued(sizes, noisy, 1)
 		for i, v := range sizes {
+			if v != before[i] && v > standsOut {
+				t.Fatalf("bin %d of %v becomes %v, which would stand out", i, noisy, v)
+			}
 			if !(v >= 0) || math.IsInf(v, 0) {
 				t.Fatalf("bin %d of %v becomes %v, want a finite non-negative number", i, noisy, v)
 			}

@@ -121,6 +121,35 @@ func TestFirstLineOfPublicRows(t *testing.T) {
 	}
 }
 
+// TestTheFirstRecordCounts: a file without a header is read as the same rows below a header: the
+// first row alone may tell how a column is read, what its bounds are, or that a value is missing.
+func TestTheFirstRecordCounts(t *testing.T) {
+	for _, rows := range []string{
+		"13/02/2020\n03/04/2020\n05/06/2020\n", // the day comes first
+		"02/13/2020\n03/04/2020\n05/06/2020\n",
+		"1.234,5\n1.500\n2.750\n3.125\n", // a comma before the decimals
+		"99\n1\n2\n3\n", "-5\n1\n2\n3\n", "0.5\n1\n2\n3\n", "\n1\n2\n3\n", "007\n1\n2\n3\n",
+		"steel\nwood\nwood\nglass\nglass\n", "unknown\n1\n2\n3\n", "a;7\nb;8\nb;9\n",
+	} {
+		read := func(text string, layout records.CSV) string {
+			s, err := draft.FromPublic(strings.NewReader(text), layout, draft.Public{})
+			schema, bad := s.MarshalJSON()
+			if err := errors.Join(err, bad); err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			return string(schema)
+		}
+		header := "c1\n"
+		if rows[1] == ';' {
+			header = "c1;c2\n"
+		}
+		got := read(rows, records.CSV{Comma: ';', FirstRecord: true})
+		if want := read(header+rows, records.CSV{Comma: ';', Header: true}); got != want {
+			t.Errorf("%q: got %s\nbelow a header %s", rows, got, want)
+		}
+	}
+}
+
 // TestFirstRecordAmongManyTexts: a text of the first line that occurs again is found even after
 // more texts than a column may have levels.
 func TestFirstRecordAmongManyTexts(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -221,5 +222,57 @@ func TestConfigJSON(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(`{"init":{"method":"private"}}`), &back); err == nil {
 		t.Error("an unknown method was read, want an error")
+	}
+}
+
+// TestMergedCentresForgetReleases: after a merge, centres follow from the later releases alone,
+// although Memory would weigh earlier ones.
+func TestMergedCentresForgetReleases(t *testing.T) {
+	cfg := Config{Centers: 4, Merge: 1, Memory: 0.5}
+	n := noise{clip: 10, sum: 0.1, count: 0.1}
+	first := released{[]float64{50, 0, 40, 10, -30, 5, -60, -9}, []float64{10, 10, 10, 10}}
+	later := released{[]float64{90, 30, -80, 2, 0, 0, 0, 0}, []float64{20, 20, 0.2, -0.1}}
+	u, fresh := update(cfg, n, 2, 2), update(cfg, n, 2, 2)
+	centers := u.merge(u.centers(zeros(4, 2), first), first.counts, 2)
+	fresh.active = 2
+	if got, want := u.centers(centers, later), fresh.centers(centers, later); !reflect.DeepEqual(got,
+		want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestMergedSizesAreTheLast: clusters of merged centres have the sizes of the last release, and
+// equal ones if all releases after the merge were lost.
+func TestMergedSizesAreTheLast(t *testing.T) {
+	p := &path{l: &lloyd{cfg: Config{K: 2, Centers: 3, Merge: 1, Iterations: 4}}, s: start{clip: 1},
+		centers: zeros(3, 2)}
+	for n, release := range [][]float64{{1, 2, 3}, {4, 5, -6}, {7, 8, 9}, {10, 11, 0.5}} {
+		p.counts = append(p.counts, release)
+		m, err := p.merged()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := release[:2]
+		if n == 0 {
+			want = make([]float64, 2)
+		}
+		if len(m.Centers) != 2 || !slices.Equal(m.Counts, want) {
+			t.Errorf("%d centres of sizes %v after %d releases, want %v", len(m.Centers), m.Counts, n+1,
+				want)
+		}
+	}
+}
+
+// TestGivenCentresAreClipped: given centres beyond the clip norm start on its sphere.
+func TestGivenCentresAreClipped(t *testing.T) {
+	given := Init{Method: Given, Centers: [][]float32{{3, 4}, {0.3, 0.4}, {-6, 0}}}
+	got := given.given(start{f: raw{dim: 2}, k: 3, clip: 2})
+	for k, want := range [][]float64{{1.2, 1.6}, {0.3, 0.4}, {-2, 0}} {
+		for j, v := range want {
+			if math.Abs(got[k][j]-v) > 1e-6 {
+				t.Errorf("centre %d is %v, want %v", k, got[k], want)
+				break
+			}
+		}
 	}
 }

@@ -124,6 +124,10 @@ func TestForgedLines(t *testing.T) {
 			return fmt.Appendf(nil, `{"line":%d,"time":%q,"spend":{"index":0,"count":0}}`, last+2,
 				"2020-01-01T00:00:00Z")
 		},
+		"no more uses than are left": func([]byte) []byte { // the uses of a transaction
+			return fmt.Appendf(nil, `{"line":%d,"time":%q,"spend":{"index":1,"count":1}}`, last+2,
+				"2020-01-01T00:00:00Z")
+		},
 	} {
 		more := append(slices.Clone(j.lines), JournalLine{})
 		_, err := OpenOn(t.Context(), rechained(more, func(i int, text []byte) []byte {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 )
 
-// TestPersonsAreMeansOfTheirRows: the sums of a person are the mean of the sums of the person's
-// rows as records, weighted by their shares, and its counts add up to 1, for features that are
-// listed and for others, on the host and on a device.
+// TestPersonsAreMeansOfTheirRows: the sums of two persons are those of their rows as records,
+// weighted by their shares, and each counts 1, for features that are listed and for others, on the
+// host and on a device.
 func TestPersonsAreMeansOfTheirRows(t *testing.T) {
 	table, err := records.NewSchema(records.Numeric("x", 0, 1),
 		records.Categorical("c", "a", "b", "d"),
@@ -22,8 +22,8 @@ func TestPersonsAreMeansOfTheirRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, labels := [][]any{{0.25, "a", "p"}, {1, "b", "q"}, {0, "d", "q"}}, []int32{0, 1, 1}
-	flat := []float32{1, 0, 1, 0, 1, 1, 0, 0, 1}
+	list := [][]any{{0.25, "a", "p"}, {1, "b", "q"}, {0, "d", "q"}, {0.5, "b", "p"}}
+	flat, labels := []float32{1, 0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1}, []int32{0, 1, 1, 0}
 	rows := func(lo, hi int) records.Data {
 		d, err := records.FromValues(table, list[lo:hi]...)
 		if err != nil {
@@ -44,11 +44,11 @@ func TestPersonsAreMeansOfTheirRows(t *testing.T) {
 		kernel rff.EmbeddingKernel
 	}{"listed": {rows, rff.Pairs{}}, "dense": {rows, rff.RBF{Dim: 8, Bandwidth: 1}},
 		"vectors": {vectors, rff.RBF{Dim: 8, Bandwidth: 1}}} {
-		person, err := records.GroupBy(c.data(0, 3), []int{7, 7, 7}, 3)
+		persons, err := records.GroupBy(c.data(0, 4), []int{7, 7, 7, 8}, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		config := Config{Schema: person.Schema(), Kernel: c.kernel,
+		config := Config{Schema: persons.Schema(), Kernel: c.kernel,
 			Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}
 		p, err := config.Plan()
 		if err != nil {
@@ -73,11 +73,11 @@ func TestPersonsAreMeansOfTheirRows(t *testing.T) {
 				}
 				return features, counts
 			}
-			got, counts := sums(person)
+			got, counts := sums(persons)
 			want, wanted := make([]float64, len(got)), make([]float64, len(counts))
-			for row := range 3 {
+			for row := range 4 {
 				one, n := sums(c.data(row, row+1))
-				share := float64(person.Share(row))
+				share := float64(persons.Share(row))
 				for i, x := range one {
 					want[i] += share * x
 				}
@@ -88,15 +88,15 @@ func TestPersonsAreMeansOfTheirRows(t *testing.T) {
 			norm := 0.0
 			for i, x := range got {
 				if norm += x * x; math.Abs(x-want[i]) > 1e-5 {
-					t.Fatalf("%s: feature %d of a person is %v, want %v", name, i, x, want[i])
+					t.Fatalf("%s: feature %d of two persons is %v, want %v", name, i, x, want[i])
 				}
 			}
-			if bound := p.work.features.NormBound(); !(norm > 0) || math.Sqrt(norm) > bound {
-				t.Errorf("%s: a person adds a vector of norm %v, want at most %v", name, math.Sqrt(norm),
+			if bound := 2 * p.work.features.NormBound(); !(norm > 0) || math.Sqrt(norm) > bound {
+				t.Errorf("%s: two persons add a vector of norm %v, want at most %v", name, math.Sqrt(norm),
 					bound)
 			}
-			if !slices.Equal(counts, wanted) || counts[0]+counts[1] != 1 {
-				t.Errorf("%s: the counts of a person are %v, want %v", name, counts, wanted)
+			if !slices.Equal(counts, wanted) || counts[0]+counts[1] != 2 {
+				t.Errorf("%s: the counts of two persons are %v, want %v", name, counts, wanted)
 			}
 		}
 	}

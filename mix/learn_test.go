@@ -92,6 +92,9 @@ func TestLearning(t *testing.T) {
 				t.Fatal(err)
 			}
 			described := must(moments.Described(test))(t)
+			if err := records.Check(described); err != nil {
+				t.Errorf("described images leave their domain: %v", err)
+			}
 			if got := accuracy(described, fresh.PredictClass); got < 0.95 {
 				t.Errorf("network on fresh records: accuracy %.3f, want at least 0.95", got)
 			}

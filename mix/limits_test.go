@@ -3,6 +3,7 @@ package mix
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -185,6 +186,13 @@ func TestStatesOfPasses(t *testing.T) {
 			}
 			if err := counter.End(); added == nil && (err == nil) != ok {
 				t.Errorf("labels %q of a shard with one record of class 0: at its end %v", labels, err)
+			}
+			if !ok {
+				continue
+			}
+			err = errors.Join(counter.Begin("one"), counter.Add(t.Context(), rows), counter.End())
+			if err != nil {
+				t.Errorf("the same shard once more: %v", err)
 			}
 		}
 	}

@@ -462,3 +462,55 @@ func FuzzCost(f *testing.F) {
 		}
 	})
 }
+
+// TestRepeatedVisitsAreFree: the limit of values counts the items that are kept of a person, not
+// how often they were visited.
+func TestRepeatedVisitsAreFree(t *testing.T) {
+	for _, repeated := range []bool{true, false} {
+		var text strings.Builder
+		for i := range 5000 {
+			if repeated {
+				i %= 7
+			}
+			fmt.Fprintf(&text, "a,%d\n", i)
+		}
+		d, err := records.Visits{Column: 1, Limits: records.Limits{Values: 200}}.Read(
+			strings.NewReader(text.String()), records.Sets(5000, 9))
+		limit := (*records.LimitError)(nil)
+		if repeated && (err != nil || len(d.Items(0)) != 7) || !repeated && !errors.As(err, &limit) {
+			t.Errorf("repeated %t: %v", repeated, err)
+		}
+	}
+}
+
+// TestTakeLeavesItsList: no table changes the list of the rows that are taken from it.
+func TestTakeLeavesItsList(t *testing.T) {
+	people, err := records.Visits{Column: 1}.Read(strings.NewReader("a,1\nb,2\nc,3\n"),
+		records.Sets(9, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := records.FromFlat(records.Binary(1), []float32{0, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := records.NewSchema(records.Integer("x", 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame, err := records.FromValues(s, []any{1}, []any{2}, []any{3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range [][]int32{{2, 0, 1}, {2, 2, 0}} {
+		rows := slices.Clone(list)
+		for _, n := range []int{people.Take(rows).Len(), table.Take(rows).Len(), frame.Take(rows).Len()} {
+			if n != 3 || !slices.Equal(rows, list) {
+				t.Errorf("the list %v has become %v", list, rows)
+			}
+		}
+		if got := people.Take(rows).Items(0); !slices.Equal(got, []uint32{3}) {
+			t.Errorf("the first of the rows %v has the items %v", list, got)
+		}
+	}
+}

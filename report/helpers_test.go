@@ -7,11 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 // TestSettingsAtTheirLimits: each setting at its limits and beyond, and what no setting means.
@@ -180,5 +182,30 @@ func TestBillOfAGuarantee(t *testing.T) {
 	m = &maker{out: &Report{}}
 	if err := m.bill(); err != nil || m.out.Bill == nil || len(m.out.Bill) != 0 {
 		t.Errorf("without a guarantee: %v %v", m.out.Bill, err)
+	}
+}
+
+// stages is a plan of which a bill reads only the stages.
+type stages struct {
+	synth.Plan
+	list []synth.Stage
+}
+
+func (s stages) Stages() []synth.Stage { return s.list }
+
+// TestBillOfAPlan: a line for each stage, with the releases of all parts of the records.
+func TestBillOfAPlan(t *testing.T) {
+	list := []synth.Stage{{Purpose: "a", Event: accountant.Gaussian{NoiseMultiplier: 2}, Count: 6,
+		Parts: 3, Epsilon: accountant.Bound{Lower: 1, Estimate: 2, Upper: 3}}, {Purpose: "b",
+		Event: accountant.Laplace{Scale: 2}, Count: 4, Epsilon: accountant.Bound{Upper: 2}}}
+	m := &maker{in: Input{Plan: stages{list: list}}, out: &Report{}}
+	if err := m.bill(); err != nil || len(m.out.Bill) != 2 {
+		t.Fatal(m.out.Bill, err)
+	}
+	for i, want := range []BillLine{{"a", accountant.Describe(list[0].Event), 18, 3},
+		{"b", accountant.Describe(list[1].Event), 4, 2}} {
+		if got := m.out.Bill[i]; got != want {
+			t.Errorf("line %d is %+v, want %+v", i, got, want)
+		}
 	}
 }

@@ -168,6 +168,14 @@ func TestPersonsKeysAreTheirOwn(t *testing.T) {
 	if len(net.seen) != 6 || fmt.Sprint(net.seen) != fmt.Sprint(large.seen) {
 		t.Errorf("keys in small batches %v, in one %v", net.seen, large.seen)
 	}
+	fewer := &keyed{centre: newCentre(1), seen: map[string]bool{}}
+	observe(t, cfg, accountant.AddOrRemoveOne, fewer,
+		personsOf(t, 1, 3, person{{1}}, person{{4}}, person{{5}, {6}}))
+	for key := range fewer.seen {
+		if !net.seen[key] {
+			t.Errorf("the key in %s depends on the number of rows of another person", key)
+		}
+	}
 }
 
 type keyed struct {

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -193,6 +196,182 @@ func TestFloatsOfFiles(t *testing.T) {
 	for _, text := range []string{"", "PRIVGE", "PRIVGEX\x01 and more", strings.Repeat("\x00", 99)} {
 		if _, err := DecodeFile(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is read as a file", text)
+		}
+	}
+}
+
+// TestRunsWithoutAStateKeepTheSavedOne: a run that is resumed, and interrupted before it has a
+// state of its own, leaves the state of the run before in the file.
+func TestRunsWithoutAStateKeepTheSavedOne(t *testing.T) {
+	path, stop := filepath.Join(t.TempDir(), "run.ckpt"), errors.New("stop")
+	var begun []float64
+	work := deed{run: func(_ context.Context, r *Run) (Model, error) {
+		c := &counter{}
+		if err := r.Restore(c); err != nil {
+			return nil, err
+		}
+		begun = append(begun, c.n)
+		if c.n = 7; len(begun) == 1 {
+			r.Keep(c.save)
+		} else {
+			r.Keep(func() (*File, error) { return nil, nil })
+		}
+		_, err := r.Allowance("steps").Next()
+		return nil, errors.Join(err, stop)
+	}}
+	p := deedOf(t, records.Binary(2), work, Stage{Purpose: "steps", Event: normal, Count: 3})
+	l := ledger.New(deedBudget)
+	for range 3 {
+		if _, err := p.FitOn(t.Context(), l, bits(t, 9), Checkpoint(path)); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(begun, []float64{0, 7, 7}) {
+		t.Errorf("runs begin with the states %v, want 0 and then 7", begun)
+	}
+}
+
+// TestEveryReleaseIsReadBack: the sums of several releases drawn once, of one part or several,
+// come back from the file as they were drawn.
+func TestEveryReleaseIsReadBack(t *testing.T) {
+	path, stop := filepath.Join(t.TempDir(), "run.ckpt"), errors.New("stop")
+	purposes, sizes := []string{"a", "b", "c"}, [][]int{{2, 1}, {2, 1}, {2}}
+	var runs [][][][]float64
+	work := deed{run: func(_ context.Context, r *Run) (Model, error) {
+		var got [][][]float64
+		for i, purpose := range purposes {
+			out, err := r.Once(purpose, sizes[i], func() (float64, []mechanism.Part, error) {
+				var parts []mechanism.Part
+				for _, n := range sizes[i] {
+					parts = append(parts, mechanism.Part{Sum: mechanism.NewFixedSum(n, 0x1p-20), Std: 10})
+				}
+				return 0.2, parts, nil
+			})
+			if err != nil {
+				return nil, err
+			}
+			got = append(got, out)
+		}
+		runs = append(runs, got)
+		return nil, stop
+	}}
+	var stages []Stage
+	for _, purpose := range purposes {
+		stages = append(stages, Stage{Purpose: purpose, Event: normal, Count: 1, Once: true})
+	}
+	p := deedOf(t, records.Binary(2), work, stages...)
+	l := ledger.New(deedBudget)
+	for range 2 {
+		if _, err := p.FitOn(t.Context(), l, bits(t, 9), Checkpoint(path)); !errors.Is(err, stop) {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(runs[0], runs[1]) {
+		t.Errorf("drawn %v, read back %v", runs[0], runs[1])
+	}
+}
+
+// TestEveryFailedWriteEndsARelease: each of the two writes of a share can fail, and Once then
+// returns the error instead of sums that the file lacks.
+func TestEveryFailedWriteEndsARelease(t *testing.T) {
+	broken := errors.New("broken disk")
+	for at := range 2*shares + 1 {
+		work := deed{run: func(_ context.Context, r *Run) (Model, error) {
+			writes := 0
+			r.keeper.put = func() error {
+				if writes++; writes == at+1 {
+					return broken
+				}
+				return nil
+			}
+			_, err := r.Once("use", []int{1}, func() (float64, []mechanism.Part, error) {
+				return 0.2, []mechanism.Part{{Sum: mechanism.NewFixedSum(1, 0x1p-20), Std: 10}}, nil
+			})
+			if fails := at < 2*shares; errors.Is(err, broken) != fails || err == nil == fails ||
+				writes != min(at+1, 2*shares) {
+				t.Errorf("write %d fails: %v after %d writes", at+1, err, writes)
+			}
+			return nil, errStopped
+		}}
+		p := deedOf(t, records.Binary(2), work,
+			Stage{Purpose: "use", Event: normal, Count: 1, Once: true})
+		path := filepath.Join(t.TempDir(), "run.ckpt")
+		if _, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 9),
+			Checkpoint(path)); !errors.Is(err, errStopped) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOnlyTheLatestRecordsCount: a draw that has kept many records still ends when the last ones
+// are too few, as when the values of a unique column run out.
+func TestOnlyTheLatestRecordsCount(t *testing.T) {
+	s := &drawing{draw: Draw{Effort: 10}}
+	for i, kept := range []int{1000, fewest, fewest - 1, fewest} {
+		s.windowTried, s.windowKept = s.windowTried+fewest*10-1, s.windowKept+kept
+		if s.hopeless() {
+			t.Errorf("window %d ends a record early", i)
+		}
+		if s.windowTried++; s.hopeless() != (i == 2) {
+			t.Errorf("window %d with %d records of %d: hopeless is %t", i, kept, fewest, i != 2)
+		}
+	}
+}
+
+// TestAPaidGeneratorIsReturned: a run whose ledger cannot record the generator any more returns
+// both the generator, which is paid for, and the error.
+func TestAPaidGeneratorIsReturned(t *testing.T) {
+	l, err := ledger.Memory().Create(t.Context(), "people", ledger.Terms{Budget: deedBudget})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+		if _, err := r.Allowance("use").Next(); err != nil {
+			return nil, err
+		}
+		return repeating{records.Binary(2)}, l.Close()
+	}}, Stage{Purpose: "use", Event: normal, Count: 1})
+	g, err := p.FitOn(t.Context(), l, bits(t, 2))
+	if g == nil || err == nil || !strings.Contains(err.Error(), "did not record") {
+		t.Errorf("got %v and the error %v", g, err)
+	}
+}
+
+// TestTheLastWriteIsReported: a run whose last write of its checkpoint fails returns the error.
+func TestTheLastWriteIsReported(t *testing.T) {
+	broken := errors.New("broken disk")
+	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+		if _, err := r.Allowance("use").Next(); err != nil {
+			return nil, err
+		}
+		r.keeper.put = func() error { return broken }
+		return repeating{records.Binary(2)}, nil
+	}}, Stage{Purpose: "use", Event: normal, Count: 1})
+	_, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 2),
+		Checkpoint(filepath.Join(t.TempDir(), "run.ckpt")))
+	if later := (*Interrupted)(nil); !errors.Is(err, broken) || !errors.As(err, &later) {
+		t.Errorf("got %v, want the error of the disk, as of a run that can go on", err)
+	}
+}
+
+// TestUsesAreNeverCountedBack: what the file counts as taken stays, however few uses are counted
+// ahead the next time.
+func TestUsesAreNeverCountedBack(t *testing.T) {
+	r := mechanism.Begin(t.Context(), ledger.New(deedBudget))
+	k := &keeper{put: func() error { return nil }, pace: pace{every: 2}}
+	for _, taken := range []int{50, 0, 100, 7} {
+		a, err := r.Reserve("steps", accountant.Gaussian{NoiseMultiplier: 500}, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.lines = append(k.lines, keptLine{purpose: "steps", count: 100, taken: taken, allowed: a})
+	}
+	if err := k.ahead("steps", 3); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{50, 6, 100, 7} {
+		if got := k.lines[i].taken; got != want {
+			t.Errorf("line %d: %d uses are counted as taken, want %d", i, got, want)
 		}
 	}
 }

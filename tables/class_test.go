@@ -3,12 +3,15 @@ package tables
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -122,5 +125,136 @@ func TestTargetsAreLikeClasses(t *testing.T) {
 	}
 	if _, own := pairs["[5 2]"]; own || len(pairs) != 7 {
 		t.Errorf("pairs: %v", pairs)
+	}
+}
+
+// TestClassTablesAreMeasuredOnce: a run that was interrupted among the tables of the class measures
+// the others only, and none if the units that are left are too few.
+func TestClassTablesAreMeasuredOnce(t *testing.T) {
+	s, _ := smallTable(t)
+	m := methodFor(t, s, 0)
+	m.strategy, m.Cells = worstFitted{classPart: 0.5}, 1<<18
+	groups := someGroups(m.attributes)
+	domain := columnsOf(groups)
+	f := &fitting{work: work{m, 1}, domain: domain[:len(groups)], groups: groups,
+		list: m.candidates(domain)}
+	last := f.list[len(f.list)-1]
+	f.counts = mechanism.NewFixedSum(last.first+last.cells, marginal.TableGrid(1))
+	for a := range groups {
+		f.columns = append(f.columns, graphical.Measurement{Attributes: []int{a}})
+	}
+	list, units := m.strategy.(worstFitted).classTables(f)
+	budget := accountant.Budget{Epsilon: 1e6, Delta: 1e-5, Relation: m.Budget.Relation}
+	for done := range len(list) + 1 {
+		for _, short := range []bool{false, true} {
+			left := f.units() - done*units
+			if short {
+				left = len(list) - done - 1
+			}
+			if left < 1 {
+				continue
+			}
+			var err error
+			f.measures, err = mechanism.Begin(t.Context(), ledger.New(budget)).Reserve("use",
+				accountant.Gaussian{NoiseMultiplier: f.unitNoise(f.noise)}, left)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.values = nil
+			for _, i := range list[:done] {
+				f.values = append(f.values, tableValues{candidate: i, units: units})
+			}
+			if err := f.strategy.begin(f); err != nil {
+				t.Fatal(err)
+			}
+			want := list
+			if short {
+				want = list[:done]
+			}
+			var got []int
+			for _, v := range f.values {
+				got = append(got, v.candidate)
+			}
+			if used := (len(want) - done) * units; !slices.Equal(got, want) ||
+				f.measures.Remaining() != left-used {
+				t.Errorf("after %d tables with %d units left: measured %v with %d left, want %v and %d",
+					done, left, got, f.measures.Remaining(), want, left-used)
+			}
+		}
+	}
+}
+
+// TestTheLastRoundTakesTheRest: a measurement has the units of its level, and those that are left
+// in the last round or if two levels do not fit.
+func TestTheLastRoundTakesTheRest(t *testing.T) {
+	l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-5})
+	reserve := func(n int) *mechanism.Allowance {
+		a, err := mechanism.Begin(t.Context(), l).Reserve("use",
+			accountant.Gaussian{NoiseMultiplier: 50}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	for _, c := range []struct{ choices, left, want int }{{1, 20, 20}, {2, 20, 4}, {9, 8, 4},
+		{9, 7, 7}, {1, 3, 3}} {
+		f := &fitting{level: 4, choices: reserve(c.choices), measures: reserve(c.left)}
+		if got := (worstFitted{}).units(f); got != c.want {
+			t.Errorf("%d rounds and %d units left: took %d, want %d", c.choices, c.left, got, c.want)
+		}
+	}
+}
+
+// anyTable is the strategy of AIM in a model that has room for every table.
+type anyTable struct{ worstFitted }
+
+func (anyTable) fits(*fitting) func([]int) bool { return func([]int) bool { return true } }
+
+// TestChoicesSubtractTheNoise: without noise of its own, a choice is the table whose weighted
+// distance from the guess exceeds the expected noise of its measurement most. This is the same
+// under both relations, though under replace-one a distance changes by 2.
+func TestChoicesSubtractTheNoise(t *testing.T) {
+	const std = 40.0
+	s, _ := smallTable(t)
+	rng := rand.New(rand.NewPCG(4, 9))
+	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
+		m := methodFor(t, s, r)
+		m.strategy, m.Cells = anyTable{}, 1<<18
+		groups := someGroups(m.attributes)
+		domain := columnsOf(groups)
+		list := m.candidates(domain)
+		last := list[len(list)-1]
+		f := &fitting{work: work{m, 1}, domain: domain[:len(groups)], groups: groups, list: list,
+			covers: newCovers(domain, groups, list), refused: map[int]bool{},
+			counts: mechanism.NewFixedSum(last.first+last.cells, marginal.TableGrid(1))}
+		var err error
+		f.choices, err = mechanism.Begin(t.Context(), ledger.New(accountant.Budget{Epsilon: 1e9,
+			Delta: 1e-5, Relation: r})).Reserve("use", accountant.ExponentialMechanism{Epsilon: 1e4}, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			f.counts.Reset()
+			score, best := make([]float64, len(list)), math.Inf(-1)
+			guesses := make([][]float64, len(list))
+			for i, c := range list {
+				guesses[i] = make([]float64, c.cells)
+				apart := 0.0
+				for k := range c.cells {
+					n := rng.IntN(150)
+					f.counts.AddInt(c.first+k, int64(n))
+					apart += float64(n)
+				}
+				score[i] = c.weight * (apart - marginal.ExpectedNoise(c.cells, std))
+				best = max(best, score[i])
+			}
+			i, err := f.choose(guesses, std)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if score[i] < best-4 { // utilities are whole numbers
+				t.Errorf("%v: chose a score of %v, the best is %v", r, score[i], best)
+			}
+		}
 	}
 }

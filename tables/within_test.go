@@ -117,7 +117,8 @@ func withinPlan(t *testing.T, s records.Schema, epsilon, part float64,
 
 // TestFrequentValuesStay checks that a value of a fifth of the records keeps its fraction if its
 // cell holds other values, and loses it without counts within cells. The fractions have noise far
-// below the bounds; the seeds are fixed. A generator that was written and read has the same rows.
+// below the bounds; the seeds are fixed. A generator that was written and read has the same rows,
+// and so has one that drew rows under conditions.
 func TestFrequentValuesStay(t *testing.T) {
 	data := spiked(t, 20_000)
 	for _, part := range []float64{noWithin, 0.03} {
@@ -139,6 +140,16 @@ func TestFrequentValuesStay(t *testing.T) {
 		}
 		if again := drawn(t, reread(t, g)); !equalFrames(f, again) {
 			t.Errorf("part %g: a generator that was read has other rows", part)
+		}
+		for _, c := range data.Schema().Columns()[:3] { // without the frequent values
+			_, hi := c.Bounds()
+			half := synth.Given(records.Within(c.Name(), hi/2, nil))
+			if _, err := g.Sample(t.Context(), 9, half); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !equalFrames(f, drawn(t, g)) {
+			t.Errorf("part %g: draws under conditions change the generator", part)
 		}
 	}
 }

@@ -143,3 +143,26 @@ func TestRootsSummedUp(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsStayWithinAParent: the steps of rows in order are those between rows of one parent, and
+// rows without a value, or without a row before them, have none.
+func TestStepsStayWithinAParent(t *testing.T) {
+	s, err := records.NewSchema(records.Numeric("x", 0, 100).WithMissing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := records.FromValues(s, []any{1}, []any{3}, []any{50}, []any{54}, []any{nil}, []any{60},
+		[]any{90})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := []int32{0, 0, 1, 1, 1, 1, 2}
+	for _, c := range []struct {
+		lo, hi int
+		want   any
+	}{{0, 7, 3.0}, {0, 2, 2.0}, {1, 4, 4.0}, {1, 3, nil}, {3, 7, nil}, {2, 2, nil}} {
+		if got := (summary{f, 0, up, c.lo, c.hi}).steps(math.Abs); got != c.want {
+			t.Errorf("rows %d to %d: steps of %v, want %v", c.lo, c.hi, got, c.want)
+		}
+	}
+}

@@ -244,3 +244,36 @@ func TestWeightsOfParts(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsUnderConditions: the parts of a cell under a condition give only numbers that it allows,
+// and state the fraction of the cell that it allows. A condition that allows none changes nothing.
+func TestPartsUnderConditions(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, c := range partColumns() {
+		s, err := records.NewSchema(c, records.Flag("f", "a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := AttributesIn(s, 8)[0].partsOf(4) // of the coordinates 3/8 to 4/8
+		at := func(x float32) float32 { return (3 + x) / 8 }
+		weights := make([]float64, p.n)
+		for i := range weights {
+			weights[i] = 1
+		}
+		spans := []records.Span{{Lo: at(0.1), Hi: at(0.3)}, {Lo: at(0.625), Hi: at(0.7)}}
+		within, fraction := newParts(p, weights).Within(spans)
+		if p.equal == p.n && math.Abs(fraction-0.275) > 1e-6 || !(fraction > 0 && fraction < 1) {
+			t.Errorf("%s: %v of a cell is allowed", c.Name(), fraction)
+		}
+		for range 200 {
+			x := within.draw(spans, rng)
+			if !slices.ContainsFunc(spans, func(s records.Span) bool { return s.Lo <= x && x <= s.Hi }) {
+				t.Fatalf("%s: drew %v, want a number in %v", c.Name(), x, spans)
+			}
+		}
+		whole := newParts(p, weights)
+		if none, f := whole.Within([]records.Span{{Lo: 0, Hi: 0.1}}); none != whole || f != 0 {
+			t.Errorf("%s: %v of a cell outside of the condition is allowed", c.Name(), f)
+		}
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -136,6 +138,100 @@ func TestReleasesStateTheirEffect(t *testing.T) {
 				records.ErrData) || len(tap.list) > 0 {
 				t.Errorf("%v %s of data that fail: %v, %d releases", r, name, err, len(tap.list))
 			}
+		}
+	}
+}
+
+// losing fails some releases, whose shares are then lost, and gives every release the same noise.
+type losing struct {
+	watched
+	fails int
+	noise func(i int) float64
+}
+
+var errLost = errors.New("lost")
+
+func (w *losing) Release(r *entropy.Release) error {
+	for _, out := range r.Outputs {
+		copy(out, valuesOf(len(out), w.noise))
+	}
+	if w.fails--; w.fails >= 0 {
+		return errLost
+	}
+	return nil
+}
+
+func valuesOf(n int, f func(i int) float64) []float64 {
+	list := make([]float64, n)
+	for i := range list {
+		list[i] = f(i)
+	}
+	return list
+}
+
+// TestLostSharesWidenTheNoise: after interruptions lost half of the shares of a release, every
+// estimate takes the noise for √2 times the planned one.
+func TestLostSharesWidenTheNoise(t *testing.T) {
+	const z = 3.0
+	s := must(t, records.Integer("x", 0, 5000), records.Label("y", "a", "b"))
+	data, err := records.FromValues(s, []any{17, "a"}, []any{4000, "b"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, budget := AttributesOf(s), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	known := Surveyed{Counts: [][]float64{make([]float64, a[0].Codes), {1, 1}}}
+	known.Counts[0][3], known.Counts[0][9] = 80, 90
+	survey, halves := Survey{a, budget.Relation}, Halves{a[:1], budget.Relation}
+	parts := PartSurvey{a, known.Divide(a, 60), budget.Relation}
+	others, class := survey.Std(z)
+	var got []float64
+	for name, c := range map[string]struct {
+		w    counting
+		std  float64
+		want func(out func(int) float64, wider float64) []float64
+	}{
+		"survey": {counting{s, nil, survey.Counter, func(ctx context.Context, r *synth.Run) error {
+			all, err := survey.Release(ctx, r, "use", z)
+			got = all.Noise
+			return err
+		}}, others, func(_ func(int) float64, wider float64) []float64 {
+			return []float64{wider * others, wider * class}
+		}},
+		"parts": {counting{s, parts.Division.State(), parts.Counter, func(ctx context.Context,
+			r *synth.Run) (err error) {
+			got, err = parts.Release(ctx, r, "use", z, known)
+			return err
+		}}, parts.Std(z), func(out func(int) float64, wider float64) []float64 {
+			return parts.weights(valuesOf(parts.size(), out), wider*parts.Std(z), known)
+		}},
+		"halves": {counting{s, nil, halves.Counter, func(ctx context.Context, r *synth.Run) error {
+			all, err := halves.Release(ctx, r, "use", z)
+			got = slices.Concat(all...)
+			return err
+		}}, halves.Std(z), func(out func(int) float64, wider float64) []float64 {
+			list := valuesOf(halves.size(), out)
+			return layoutOf(a[0]).fractions(list[1:], max(list[0], 1), wider*halves.Std(z))
+		}},
+	} {
+		p, err := synth.NewPassProgram("counting", s, budget, []synth.Stage{{Purpose: "use",
+			Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}}, c.w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise := func(i int) float64 { // between what the planned and what the wider noise explains
+			return []float64{3, 0, 0, 3, -3}[i%5] * c.std
+		}
+		path, l := filepath.Join(t.TempDir(), "c"), ledger.New(budget)
+		ctx := entropy.WithTap(t.Context(), &losing{fails: 4, noise: noise})
+		for i := range 5 {
+			if _, err := p.FitOn(ctx, l, data, synth.Checkpoint(path)); errors.Is(err, errLost) != (i < 4) {
+				t.Fatalf("%s, run %d: %v", name, i, err)
+			}
+		}
+		if want := c.want(noise, math.Sqrt2); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		} else if slices.Equal(want, c.want(noise, 1)) {
+			t.Errorf("%s does not depend on the noise, so this test shows nothing", name)
 		}
 	}
 }

@@ -96,11 +96,18 @@ func TestDistancesByHand(t *testing.T) {
 	if math.Abs(d.Others[0]) > 1e-6 || math.Abs(d.Others[1]-0.25) > 1e-6 || d.CloserToMembers != 0.5 {
 		t.Errorf("others %v, closer %v", d.Others, d.CloserToMembers)
 	}
+	if tied, err := risk.Distances(fake, others, others, 0, 0); err != nil ||
+		tied.CloserToMembers != 0.5 {
+		t.Errorf("of two equal distances, %v are closer (%v)", tied.CloserToMembers, err)
+	}
 	if n, err := risk.Matches(fake, others); err != nil || n != 1 {
 		t.Errorf("%d matches (%v)", n, err)
 	}
-	if n, err := risk.Matches(fake, members); err != nil || n != 0 {
-		t.Errorf("%d matches (%v)", n, err)
+	for _, other := range []*records.Frame{members, frame([]any{5, "x", "no", "q"}, // another class
+		[]any{0, "z", "no", "q"}, []any{0, "y", "yes", "q"}, []any{1, "z", "yes", "q"})} {
+		if n, err := risk.Matches(fake, other); err != nil || n != 0 {
+			t.Errorf("%d matches (%v)", n, err)
+		}
 	}
 }
 
