@@ -9,8 +9,8 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// exponential returns counts of n records with noise, exponential with the given mean in codes, from
-// the first code or, mirrored, from the last, and what a code holds without noise.
+// exponential returns counts of n records with noise, exponential with the given mean in codes,
+// from the first code or, mirrored, from the last, and what a code holds without noise.
 func exponential(a Attribute, rng *rand.Rand, n, noise, mean float64, mirrored bool) (counts,
 	exact []float64) {
 	counts, exact = make([]float64, a.Codes), make([]float64, a.Codes)
