@@ -132,13 +132,16 @@ func (u *updater) shrink(centers [][]float64) {
 const minKeep = 0.05
 
 // split moves the centre of each small cluster next to the centre of the largest cluster. The two
-// centres then divide the records of the largest cluster. Both get half of its count, so the next
-// small cluster may divide another cluster.
+// centres then divide the records of the largest cluster, whose count is halved, so the next small
+// cluster may divide another cluster.
 func (u *updater) split(centers [][]float64, counts []float64) {
 	counts = slices.Clone(counts)
 	for _, k := range u.small() {
+		counts[k] = 0
+	}
+	for _, k := range u.small() {
 		largest := floats.MaxIdx(counts)
-		if largest == k || !u.large(largest) {
+		if !u.large(largest) {
 			return
 		}
 		step := direction(u.rng, u.dim, splitStep*math.Sqrt(dot(centers[largest], centers[largest])))
@@ -146,7 +149,6 @@ func (u *updater) split(centers [][]float64, counts []float64) {
 		floats.Add(centers[k], step)
 		floats.Sub(centers[largest], step)
 		counts[largest] /= 2
-		counts[k] = counts[largest]
 		defer u.forget(k)
 		defer u.forget(largest)
 	}

@@ -98,6 +98,14 @@ func TestSplitLargest(t *testing.T) {
 			t.Errorf("the distance of centres %v and %v is %v, want splitStep", a, b, d)
 		}
 	}
+	// Halves of cluster 1 are larger than cluster 3, so cluster 1 is split again.
+	r = released{sums: []float64{0, 0, 500, 0, 0, 0, 0, 100}, counts: []float64{0, 1000, -3, 200}}
+	got = update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before, r)
+	for k, c := range got[:3] {
+		if d := math.Hypot(c[0]-.5, c[1]); !(d < 3*splitStep*.5) {
+			t.Errorf("centre %d is %v, want it near (0.5, 0)", k, c)
+		}
+	}
 	none := released{sums: make([]float64, 8), counts: []float64{-1, -2, 0, 0}}
 	if got := update(Config{Small: SplitLargest, Shrink: NoShrink}, n, 4, 2).centers(before,
 		none); got[0][0] != 1 || got[2][1] != -1 {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// leastTail is the smallest number of codes in an end that is fitted. clearCode is how far the count
-// of a code that is kept exceeds the fit, and fitsTail how far the sum of the others may differ from
-// it, in standard deviations of their noise.
+// leastTail is the smallest number of codes in an end that is fitted. clearCode is how far the
+// count of a code that is kept exceeds the fit, and fitsTail how far the sum of the others may
+// differ from it, in standard deviations of their noise.
 const leastTail, clearCode, fitsTail = 4, 3.5, 2
 
 // end is the first or the last group of numbers. The bounds of a column are often far beyond its
