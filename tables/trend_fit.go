@@ -283,20 +283,7 @@ func (t *trending) fitTo(list ...observed) {
 			last.sums[k] += old.AtVec(last.from + k)
 		}
 	}
-	var priors []prior
-	from := 0
-	for _, table := range t.Tables {
-		cells := tableCells(t.domain, table)
-		priors = append(priors, prior{from, cells, priorVariance})
-		from += cells
-	}
-	// The sums of scores alone would fit variances to the differences between the records and the
-	// model, which the residuals correct.
-	fitted := 0
-	if len(list) > 1 {
-		fitted = priorFitted
-	}
-	t.Weights = solve(g, list, priors, fitted)
+	t.Weights = solve(g, list)
 	sum, square, n := 0.0, 0.0, float64(trendPool)
 	for _, x := range t.poolScores() {
 		sum, square = sum+x/n, square+x*x/n

@@ -15,17 +15,9 @@ type observed struct {
 	std  float64 // of the noise
 }
 
-// A prior is a normal distribution of the independent weights of one table.
-type prior struct {
-	first, cells int
-	variance     float64
-}
-
 const (
-	priorVariance = 0.03 // at first
-	leastVariance = 1e-4
-	priorFitted   = 3   // times that the variances are fitted
-	scoreVariance = 0.2 // of residuals, for the difference between the records and the model
+	priorVariance = 0.03 // of each weight, independently
+	scoreVariance = 0.2  // of residuals, for the difference between the records and the model
 )
 
 // gram returns the expected number of records in each pair of cells of tables, by rows drawn from
@@ -49,9 +41,8 @@ func gram(d graphical.Domain, tables [][]int, pool [][]uint16, records float64) 
 	return g
 }
 
-// solve returns the mean of the weights given all releases. It fits the variances of the priors to
-// the releases the given number of times, by expectation and maximisation.
-func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float64 {
+// solve returns the mean of the weights given all releases.
+func solve(g *mat.SymDense, list []observed) []float64 {
 	n := g.SymmetricDim()
 	precision, right := mat.NewSymDense(n, nil), mat.NewVecDense(n, nil)
 	for _, o := range list {
@@ -70,44 +61,19 @@ func solve(g *mat.SymDense, list []observed, priors []prior, fitted int) []float
 		b.MulVec(scaled, y)
 		right.AddVec(right, &b)
 	}
-	var w mat.VecDense
-	for round := 0; ; round++ {
-		all := mat.NewSymDense(n, nil)
-		all.CopySym(precision)
-		for _, p := range priors {
-			for k := p.first; k < p.first+p.cells; k++ {
-				all.SetSym(k, k, all.At(k, k)+1/p.variance)
-			}
-		}
-		var c mat.Cholesky
-		if !c.Factorize(all) || c.SolveVecTo(&w, right) != nil {
-			return make([]float64, n)
-		}
-		if round == fitted {
-			break
-		}
-		var covariance mat.SymDense
-		if c.InverseTo(&covariance) != nil {
-			break
-		}
-		for k := range priors {
-			priors[k].fit(&w, &covariance)
-		}
+	for k := range n {
+		precision.SetSym(k, k, precision.At(k, k)+1/priorVariance)
 	}
 	out := make([]float64, n)
+	var w mat.VecDense
+	var c mat.Cholesky
+	if !c.Factorize(precision) || c.SolveVecTo(&w, right) != nil {
+		return out
+	}
 	for k := range out {
 		if out[k] = w.AtVec(k); math.IsNaN(out[k]) || math.Abs(out[k]) > 1e6 {
 			out[k] = 0
 		}
 	}
 	return out
-}
-
-// fit sets the variance to the expected square of the weights.
-func (p *prior) fit(w *mat.VecDense, covariance *mat.SymDense) {
-	sum := 0.0
-	for k := p.first; k < p.first+p.cells; k++ {
-		sum += w.AtVec(k)*w.AtVec(k) + covariance.At(k, k)
-	}
-	p.variance = max(sum/float64(p.cells), leastVariance)
 }
