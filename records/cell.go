@@ -25,7 +25,7 @@ type cellCode struct {
 	oneHot, whole bool
 	missing       bool
 	lo, hi        float64
-	log           float64 // Column.LogUnit, in the unit of scale; a tick for a lower bound of 0
+	log           float64 // Column.LogUnit, in the unit of scale
 	scale         float64 // the divisor: the span, or its logarithm
 	decimals      decimals
 	grid          *numberGrid // nil unless the column has a step
@@ -49,10 +49,12 @@ func newCellCode(c Column, offset int) cellCode {
 		missing: c.missing, lo: c.lo, hi: c.hi,
 		log: c.LogUnit(), scale: c.hi - c.lo, levels: uint16(len(c.levels))}
 	if k.tick = newTickCode(c); k.tick != nil {
-		if c.lo > 0 {
-			k.log *= float64(k.tick.last) / k.scale
+		if k.scale = float64(k.tick.last); k.log > 0 { // bounds may be the same float64
+			k.log = 1
+			if c.lo > 0 {
+				k.log = float64(c.least) / float64(max(c.step, 1))
+			}
 		}
-		k.scale = float64(k.tick.last)
 	}
 	if k.log > 0 {
 		k.scale = math.Log1p(k.scale / k.log)

@@ -157,13 +157,16 @@ func (c Column) Other() string { return c.other }
 func (c Column) HasMissing() bool { return c.missing }
 
 // LogUnit returns u > 0 if [Column.Logarithmic] was applied to the column, whose numbers v are then
-// encoded by log(1 + (v − lo)/u): by log v if u is the lower bound. It returns 0 for other columns.
+// encoded by log(1 + (v − lo)/u): by log v if u is the lower bound. Other units are 1, and the
+// precision of a duration. It returns 0 for other columns.
 func (c Column) LogUnit() float64 {
 	switch {
 	case !c.logarithmic:
 		return 0
 	case c.lo > 0 && c.hi/c.lo < math.MaxFloat64:
 		return c.lo
+	case c.kind == DurationColumn:
+		return c.step.Seconds()
 	}
 	return 1
 }
