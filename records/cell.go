@@ -215,11 +215,15 @@ func (k *cellCode) decodeNumber(row []float32) float64 {
 		}
 		return k.grid.at(math.Round(u * k.grid.last))
 	}
+	grown, to := u*k.scale, k.decimals
 	if k.log > 0 {
-		grown := k.log * math.Expm1(u*k.scale)
-		return k.number(decimalsFor((k.log + grown) * k.scale).round(k.lo + grown))
+		grown = k.log * math.Expm1(grown)
+		to = decimalsFor((k.log + grown) * k.scale)
 	}
-	return k.number(k.decimals.round(k.lo + u*k.scale))
+	if k.whole && !to.left { // number rounds it, once
+		return k.number(k.lo + grown)
+	}
+	return k.number(to.round(k.lo + grown))
 }
 
 // decodeTick returns the tick that coordinates stand for.

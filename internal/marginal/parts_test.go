@@ -277,3 +277,34 @@ func TestPartsUnderConditions(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesOfPartsAreThoseOfRows: a row that is drawn from a part of one value has this value, not
+// one beside it, even if the coordinates of neighbouring values differ by little.
+func TestValuesOfPartsAreThoseOfRows(t *testing.T) {
+	for _, c := range []records.Column{records.Integer("positive", 212543, 21_571_800).Logarithmic(),
+		records.Integer("zero", 0, 650_000_000).Logarithmic(), records.Integer("even", 0, 25_000_000),
+		records.Numeric("steps", .25, 50_000).WithStep(.25).Logarithmic()} {
+		s, err := records.NewSchema(c, records.Flag("f", "n", "y"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, tried, off := AttributesOf(s)[0], 0, 0
+		lo, _ := c.Bounds()
+		for code := range a.Codes {
+			p := a.partsOf(code)
+			for part := p.equal; part < p.n; part++ {
+				f, err := records.DecodeFlat(s, []float32{p.value(part), 0})
+				if err != nil {
+					t.Fatal(err)
+				}
+				tried++
+				if f.Number(0, 0) != lo+(p.first+float64(part-p.equal)*p.every)*c.Step() {
+					off++
+				}
+			}
+		}
+		if off > 0 || tried < 200 {
+			t.Errorf("%v: %d of %d parts have another value", c, off, tried)
+		}
+	}
+}
