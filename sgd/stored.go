@@ -12,6 +12,7 @@ import (
 // numbers to the device, and no records.
 type stored struct {
 	of   *records.Table // nil for other data
+	was  records.Table  // what of pointed to: a caller can assign another table
 	all  device.Matrix  // empty if they are on the host only
 	own  device.Matrix  // room for a micro-batch
 	list device.Sparse  // the micro-batch as sets of one row number each
@@ -22,10 +23,14 @@ type stored struct {
 // records there and if they take at most half of the memory that is left.
 func (t *Trainer) store(data records.Data) {
 	table, _ := data.(*records.Table)
-	if t.stored.of == table {
+	now := stored{of: table}
+	if table != nil {
+		now.was = *table
+	}
+	if t.stored.of == table && t.stored.was == now.was {
 		return
 	}
-	t.stored = stored{of: table}
+	t.stored = now
 	be, spare := t.be.(interface{ Spare() int64 })
 	n, dim := table.Len(), table.Schema().Dim()
 	if !spare || n == 0 || t.params.Flat.Mem == nil || !ofModels(t.net) ||
