@@ -12,7 +12,7 @@ func foundSystemMutants() []mutant {
 			"append(s.list.Items, uint32(row))", "append(s.list.Items, uint32(max(row-1, 0)))",
 			"a step reads records that were not sampled, so amplification does not hold"),
 		in("sgd", "the records of an earlier loop stay", "StepsOnADevice",
-			"	if t.stored.of == table &&", "	if t.stored.of != nil &&",
+			"t.stored.of == table && t.stored.was == now.was", "t.stored.of != nil",
 			"steps read the records of an earlier loop"),
 		in("sgd", "the records of a table that became another", "RecordsOnADevice",
 			"t.stored.of == table && t.stored.was == now.was", "t.stored.of == table",
