@@ -42,7 +42,7 @@ class Rows:
         self.y = np.asarray(self.table.codes(self.label, of[self.label["name"]]))
 
     def forward(self, c, v):
-        return np.log1p(v - c["lo"]) if c.get("logarithmic") else v
+        return np.log1p((v - c["lo"]) / tables.log_unit(c)) if c.get("logarithmic") else v
 
     def scaled(self, c, cells):
         v = np.array([c["lo"] if s in tables.MISSING else float(s) for s in cells])
@@ -52,7 +52,8 @@ class Rows:
     def values(self, c, v):
         lo, hi = self.forward(c, np.array([c["lo"], c["hi"]], float))
         v = np.clip(v, 0, 1) * (hi - lo) + lo
-        v = np.clip(np.expm1(v) + c["lo"] if c.get("logarithmic") else v, c["lo"], c["hi"])
+        grown = tables.log_unit(c) * np.expm1(v) + c["lo"] if c.get("logarithmic") else v
+        v = np.clip(grown, c["lo"], c["hi"])
         return np.rint(v).astype(int) if c["type"] == "integer" else v
 
 

@@ -29,10 +29,12 @@ class Column:
             self.size = len(self.levels) + bool(c["missing"])
 
     def forward(self, v):
-        return np.log1p(v - self.c["lo"]) if self.c.get("logarithmic") else np.asarray(v, float)
+        v, unit = np.asarray(v, float), tables.log_unit(self.c)
+        return np.log1p((v - self.c["lo"]) / unit) if self.c.get("logarithmic") else v
 
     def backward(self, v):
-        return np.expm1(v) + self.c["lo"] if self.c.get("logarithmic") else v
+        unit = tables.log_unit(self.c)
+        return unit * np.expm1(v) + self.c["lo"] if self.c.get("logarithmic") else v
 
     def codes(self, table, cells):
         if self.levels:

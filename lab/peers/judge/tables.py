@@ -33,6 +33,11 @@ def read_schema(path):
     return columns
 
 
+def log_unit(c):
+    """The unit u of the scale log(1 + (v - lo)/u) of a logarithmic column; see records.Column.LogUnit."""
+    return c["lo"] if c["lo"] > 0 else 1
+
+
 def infer_schema(paths, label):
     """Columns inferred from the files: numbers if every cell is a number, otherwise levels in sorted order."""
     cells, names = [], None
