@@ -82,8 +82,8 @@ func largestEffect(count func(rows ...[]uint16) [][]float64, sizes []int, r acco
 // for, with and without a class and under both relations.
 func TestSurveyEffect(t *testing.T) {
 	schemas := map[string][]records.Column{
-		"a number to be predicted": {records.Flag("f", "no", "yes"), records.Target("y", 0, 1).WithStep(.5),
-			records.Categorical("c", "x", "y", "z")},
+		"a number to be predicted": {records.Flag("f", "no", "yes"),
+			records.Target("y", 0, 1).WithStep(.5), records.Categorical("c", "x", "y", "z")},
 		"no class": {records.Flag("f", "no", "yes"), records.Categorical("c", "x", "y", "z")},
 		"a class": {records.Flag("f", "no", "yes"), records.Flag("g", "no", "yes"), records.Label("y",
 			"a", "b")},
