@@ -14,8 +14,8 @@ const leastTail, clearCode, fitsTail = 4, 3.5, 2
 // values, and the noise of many empty codes would otherwise look like a heavy tail. So an end has
 // fewer and fewer records outward. Codes with clearly more records keep them.
 type end struct {
-	codes  []int // outward
-	beside []int // codes of the group beside
+	codes  []int // outward; first those of the group beside
+	beside int   // number of codes of the group beside
 }
 
 // outer returns the ends of a grouping. A single code beside an end says nothing about the density
@@ -30,11 +30,12 @@ func (a Attribute) outer(g Grouping) (list []end) {
 		of[g.Group[code]] = append(of[g.Group[code]], code)
 	}
 	for range 2 {
-		e := end{slices.Clone(of[order[0]]), of[order[1]]}
-		if e.codes[0] < e.beside[0] {
+		out, beside := of[order[0]], of[order[1]]
+		e := end{slices.Concat(beside, out), len(beside)}
+		if slices.Sort(e.codes); out[0] < beside[0] {
 			slices.Reverse(e.codes)
 		}
-		if len(e.codes) >= leastTail && len(e.beside) > 1 {
+		if len(out) >= leastTail && len(beside) > 1 {
 			list = append(list, e)
 		}
 		slices.Reverse(order)
@@ -42,33 +43,31 @@ func (a Attribute) outer(g Grouping) (list []end) {
 	return list
 }
 
-// fit replaces the counts of an end by d·exp(−x/mean), where x is the distance from the middle of
-// the group beside and d is its mean count. The mean is that of least squares: the empty codes far
-// out, whose noise would dominate a sum of counts, have little weight in it. If the end clearly has
-// more or fewer records, the counts stay.
+// fit replaces the counts of an end by d·rᵏ for its k-th code, where d and r are those of least
+// squares for the end and the group beside. The empty codes far out, whose noise would dominate a
+// sum of counts, have little weight in them. If the end clearly has more or fewer records, the
+// counts stay.
 func (e end) fit(counts []float64, noise float64) {
-	d, middle := 0.0, float64(len(e.beside)+1)/2
-	for _, code := range e.beside {
-		d += counts[code] / float64(len(e.beside))
-	}
-	at := func(k int, mean float64) float64 { return d * math.Exp(-(middle+float64(k))/mean) }
-	clear, best, off, n := make([]bool, len(e.codes)), 0.0, 0.0, 0.0
+	clear, rate, d := make([]bool, len(e.codes)), 1.0, 0.0
+	off, n := 0.0, 0.0
 	for range 3 {
 		least := math.Inf(1)
 		for mean := 0.25; mean < 2*float64(len(e.codes)); mean *= 1.05 {
-			squares := 0.0
+			r, power, x, xx, cc := math.Exp(-1/mean), 1.0, 0.0, 0.0, 0.0
 			for k, code := range e.codes {
-				if d := counts[code] - at(k, mean); !clear[k] {
-					squares += d * d
+				if c := counts[code]; !clear[k] {
+					x, xx, cc = x+c*power, xx+power*power, cc+c*c
 				}
+				power *= r
 			}
-			if squares < least {
-				best, least = mean, squares
+			if squares := cc - x*x/xx; squares < least {
+				rate, d, least = r, x/xx, squares
 			}
 		}
 		off, n = 0, 0
-		for k, code := range e.codes {
-			more := counts[code] - at(k, best)
+		for k, code := range e.codes[e.beside:] {
+			k += e.beside
+			more := counts[code] - d*math.Pow(rate, float64(k))
 			if clear[k] = more > clearCode*noise; !clear[k] {
 				off, n = off+more, n+1
 			}
@@ -78,8 +77,8 @@ func (e end) fit(counts []float64, noise float64) {
 		return
 	}
 	for k, code := range e.codes {
-		if !clear[k] {
-			counts[code] = at(k, best)
+		if k >= e.beside && !clear[k] {
+			counts[code] = d * math.Pow(rate, float64(k))
 		}
 	}
 }

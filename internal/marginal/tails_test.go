@@ -81,13 +81,11 @@ func TestEndGroupsThinOut(t *testing.T) {
 func TestHumpsOfEndsStay(t *testing.T) {
 	const noise = 30
 	for _, hump := range []float64{0, 40} {
-		counts, e := make([]float64, 104), end{beside: []int{0, 1, 2, 3}}
+		counts, e := make([]float64, 104), end{beside: 4}
 		for code := range counts {
-			if code < 4 {
+			if e.codes = append(e.codes, code); code < 4 {
 				counts[code] = 200
-				continue
-			}
-			if e.codes = append(e.codes, code); code >= 60 && code < 90 {
+			} else if code >= 60 && code < 90 {
 				counts[code] = hump
 			}
 		}
