@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -147,6 +149,31 @@ func TestPaidFeaturesCanBeRead(t *testing.T) {
 		_, err := c.Plan()
 		if wrong := new(param.Error); errors.As(err, &wrong) != refused || err != nil && !refused {
 			t.Errorf("%d features: got %v, want a *param.Error: %v", dim, err, refused)
+		}
+	}
+}
+
+// TestChainsOfASmallFileAreBounded: a file holds one bit for each visible unit of the chains, and
+// memory holds a number for every unit. A file of 900 kB took 230 MB.
+func TestChainsOfASmallFileAreBounded(t *testing.T) {
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model, c.Marginals = models.RBM{Hidden: 12, Chains: 4, SampleSweeps: 3}, nil
+	f := written(t, c)
+	lie := *f
+	lie.Header = bytes.Replace(f.Header, []byte(`"chains":4`), []byte(`"chains":1000`), 1)
+	lie.Sections = slices.Clone(f.Sections)
+	for i, s := range lie.Sections {
+		if strings.HasSuffix(s.Name, "state") {
+			lie.Sections[i].Data = make([]byte, 8+1000*12/8)
+		}
+	}
+	hidden := 3 * (1000*12 - 8*8) // of three networks; a state has 8 bytes besides
+	for most, refused := range map[int]bool{hidden: false, hidden - 1: true} {
+		_, err := dpgm.System().Model(&lie, synth.Loading{Backend: device.CPU(),
+			Limits: records.Limits{Parameters: int64(most)}})
+		var limit *records.LimitError
+		if errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d: %v", most, err)
 		}
 	}
 }

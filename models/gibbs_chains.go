@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -147,18 +146,24 @@ func (k *chains) setState(state []byte) error {
 		return fmt.Errorf("models: the state of Boltzmann chains has the wrong length: %d bytes; want %d",
 			len(state), k.stateLen())
 	}
-	values := make([]float32, k.state.Rows*k.state.Cols)
-	for at := range values {
-		values[at] = float32(state[8+at/8] >> (at % 8) & 1)
+	row := make([]float32, k.state.Cols)
+	read := func(i int) {
+		for j := range row {
+			at := i*len(row) + j
+			row[j] = float32(state[8+at/8] >> (at % 8) & 1)
+		}
 	}
-	for row := range slices.Chunk(values, k.state.Cols) {
-		if k.layout != nil && !k.layout.holds(row) {
+	for i := range k.count {
+		if read(i); k.layout != nil && !k.layout.holds(row) {
 			return errors.New("models: the state of a Boltzmann chain does not fit the blocks of a " +
 				"record: want one level in each one-hot block, and zeros for missing numbers")
 		}
 	}
+	for i := range k.count {
+		read(i)
+		k.be.Upload(k.state.RowRange(i, i+1), row)
+	}
 	k.step = binary.LittleEndian.Uint64(state)
-	k.be.Upload(k.state, values)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -220,16 +221,16 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 // of the architecture with the number of bytes in the file before it allocates memory.
 //
 // Errors: synth.ErrFormat.
-func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
+func ReadNet(f *synth.File, l synth.Loading, a models.GeneratorArchitecture, latent int,
 	s records.Schema) (models.Generator, error) {
-	return ReadNetOf(0, f, be, a, latent, s)
+	return ReadNetOf(0, 1, f, l, a, latent, s)
 }
 
-// ReadNetOf is ReadNet for generator i of several generators, counted from 0.
+// ReadNetOf is ReadNet for generator i of n generators, counted from 0.
 //
 // Errors: synth.ErrFormat.
-func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
-	s records.Schema) (models.Generator, error) {
+func ReadNetOf(i, n int, f *synth.File, l synth.Loading, a models.GeneratorArchitecture,
+	latent int, s records.Schema) (models.Generator, error) {
 	data, err := f.Section(Numbered(sectionParams, i))
 	if err != nil {
 		return nil, err
@@ -246,9 +247,33 @@ func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchit
 				len(data), len(state), params, bytes))
 		}
 	}
-	net, err := NewGenerator("generator", be, a, latent, s, 0)
+	net, err := NewGenerator("generator", l.Backend, a, latent, s, 0)
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
-	return net, f.Load(PartsOf(i, be, net)...)
+	if c, ok := a.(models.ConvDecoder); ok {
+		err := l.Limits.CheckParameters("the images of the generator", int64(n)*imageNumbers(c))
+		if err != nil {
+			return nil, synth.Malformed(err)
+		}
+	}
+	return net, f.Load(PartsOf(i, l.Backend, net)...)
+}
+
+// imageNumbers returns the cost of a few images of a decoder, in parameters of a network. A few
+// parameters describe images of any size. An image takes memory for every layer, and its patches
+// for one layer at a time. Products that exceed 4096 for each parameter count too.
+func imageNumbers(a models.ConvDecoder) int64 {
+	k := len(a.Maps)
+	pixels, in := float64(a.Height>>k)*float64(a.Width>>k), float64(a.Maps[0])
+	window := float64(a.Size) * float64(a.Size)
+	layers, patches, products := pixels*in, 0.0, 0.0
+	for _, out := range append(slices.Clone(a.Maps[1:]), a.Channels) {
+		pixels *= 4
+		layers += pixels * (in + 2*float64(out)) // before and after the convolution and its function
+		patches = max(patches, pixels*window*min(in, float64(out)))
+		products += max(pixels-4096, 0) * window * in * float64(out)
+		in = float64(out)
+	}
+	return int64(min(3*(layers+pixels*in)+patches/2+products/128, math.MaxInt64/128))
 }
