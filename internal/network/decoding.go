@@ -252,7 +252,8 @@ func ReadNetOf(i, n int, f *synth.File, l synth.Loading, a models.GeneratorArchi
 		return nil, synth.Malformed(err)
 	}
 	if c, ok := a.(models.ConvDecoder); ok {
-		err := l.Limits.CheckParameters("the images of the generator", int64(n)*imageNumbers(c))
+		more := max(int64(len(data))-1<<20, 0) // the cost of a large file is in proportion to its size
+		err := l.Limits.CheckParameters("the images of the generator", int64(n)*(imageNumbers(c)-2*more))
 		if err != nil {
 			return nil, synth.Malformed(err)
 		}

@@ -51,7 +51,7 @@ func edgeMutants() []mutant {
 			Why:   "a small file takes gigabytes of memory when it is first used"},
 		{Name: "internal/network/images of any size", In: "internal/network",
 			Tests: at("merf", "ImagesOfASmallFile"),
-			Old:   "int64(n)*imageNumbers(c)", New: "0*imageNumbers(c)",
+			Old:   "int64(n)*(imageNumbers(c)", New: "0*(imageNumbers(c)",
 			Why: "a file of 1.4 kB takes gigabytes of memory at its first draw"},
 		{Name: "internal/network/products for images of any number", In: "internal/network",
 			Tests: at("merf", "ImagesOfASmallFile"),
