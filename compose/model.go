@@ -180,7 +180,12 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 		n += inner.Sections
 	}
 	own, left := cut(f.Sections, len(f.Sections)-n)
+	var cost struct{ Tries int64 } // of labels
+	if err := json.Unmarshal(j.Released, &cost); err != nil {
+		return nil, synth.Malformed(err)
+	}
 	m, part := &model{kind: k}, l
+	part.Limits, _ = l.Limits.Share(len(j.Models) * int(max(cost.Tries/usualTries, 1)))
 	part.Limits.Values = max(network.Values(l.Limits)/int64(len(j.Models)), 1)
 	for _, inner := range j.Models {
 		var sections []synth.Section

@@ -196,6 +196,10 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	if state == 0 {
 		return nil
 	}
+	sweeps := sweepNumbers(machine(a), v.Dim)
+	if err := l.CheckParameters("the sweeps of a record", sweeps); err != nil {
+		return synth.Malformed(err)
+	}
 	data, err := f.Section(stateOf(i))
 	if err != nil {
 		return err

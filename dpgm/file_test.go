@@ -177,3 +177,31 @@ func TestChainsOfASmallFileAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestSweepsOfASmallFileAreBounded: a file of 800 kB took 95 seconds for three records.
+func TestSweepsOfASmallFileAreBounded(t *testing.T) {
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model, c.Marginals = models.RBM{Hidden: 12, Chains: 4, SampleSweeps: 1 << 16}, nil
+	f := written(t, c)
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := (1 << 16) * (12*12 + 12 + 12 + 16*(12+12)) / 120
+	for most, refused := range map[int]bool{steps: false, steps - 1: true} {
+		_, err := dpgm.System().Model(f, synth.Loading{Backend: device.CPU(),
+			Limits: records.Limits{Parameters: int64(most)}})
+		var limit *records.LimitError
+		if errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d: %v", most, err)
+		}
+		if _, err := systems.ReadPlan(plan, synth.WithLimits(records.Limits{
+			Parameters: int64(most)})); errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d of the plan: %v", most, err)
+		}
+	}
+}

@@ -1,15 +1,19 @@
 package merf_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
@@ -63,6 +67,23 @@ func TestImagesOfASmallFileAreBounded(t *testing.T) {
 			Limits: records.Limits{Parameters: 1 << 40}})
 		if err != nil {
 			t.Errorf("%s within raised limits: %v", what, err)
+		}
+		p, err := merf.Config{Schema: s, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5},
+			Kernel:    rff.RBF{Dim: 2, Bandwidth: 1},
+			Generator: merf.GeneratorConfig{Architecture: c.arch, Latent: 2}}.Plan()
+		if what == "a huge image" { // no file may hold the features either
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		plan, err := json.Marshal(p)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		_, err = synth.Systems{merf.System()}.ReadPlan(plan)
+		if errors.As(err, &limit) != c.refused && !strings.Contains(what, "large network") {
+			t.Errorf("the plan of %s: %v", what, err)
 		}
 	}
 }

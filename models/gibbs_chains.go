@@ -174,9 +174,8 @@ type rbmScratch struct{ v, h, column device.Matrix }
 // probabilities of the visible units given the last hidden units.
 func (n *rbm) Sample(rng *rand.Rand, dst device.Matrix) {
 	s, _ := n.scratch.Get().(*rbmScratch)
-	if s == nil {
-		s = &rbmScratch{n.be.New(sampleRows, n.visible.Dim), n.be.New(sampleRows, n.arch.Hidden),
-			n.be.New(sampleRows, 1)}
+	if most := min(dst.Rows, sampleRows); s == nil || s.v.Rows < most {
+		s = &rbmScratch{n.be.New(most, n.visible.Dim), n.be.New(most, n.arch.Hidden), n.be.New(most, 1)}
 	}
 	defer n.scratch.Put(s)
 	for lo := 0; lo < dst.Rows; lo += sampleRows {

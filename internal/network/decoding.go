@@ -124,7 +124,7 @@ func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchit
 			return 0
 		}
 		params, state := sizer.GeneratorSize(latent, Heads(saved.Schema))
-		return max(params, params+state/4) * int64(n)
+		return max(params, params+state/4, imageNumbers(a, params)) * int64(n)
 	})
 }
 
@@ -251,20 +251,22 @@ func ReadNetOf(i, n int, f *synth.File, l synth.Loading, a models.GeneratorArchi
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
-	if c, ok := a.(models.ConvDecoder); ok {
-		more := max(int64(len(data))-1<<20, 0) // the cost of a large file is in proportion to its size
-		err := l.Limits.CheckParameters("the images of the generator", int64(n)*(imageNumbers(c)-2*more))
-		if err != nil {
-			return nil, synth.Malformed(err)
-		}
+	numbers := int64(n) * imageNumbers(a, int64(len(data)/4))
+	if err := l.Limits.CheckParameters("the images of the generator", numbers); err != nil {
+		return nil, synth.Malformed(err)
 	}
 	return net, f.Load(PartsOf(i, l.Backend, net)...)
 }
 
 // imageNumbers returns the cost of a few images of a decoder, in parameters of a network. A few
 // parameters describe images of any size. An image takes memory for every layer, and its patches
-// for one layer at a time. Products that exceed 4096 for each parameter count too.
-func imageNumbers(a models.ConvDecoder) int64 {
+// for one layer at a time. Products that exceed 4096 for each parameter count too. The cost of a
+// large file is in proportion to its size, see [Beyond].
+func imageNumbers(arch models.GeneratorArchitecture, params int64) int64 {
+	a, ok := arch.(models.ConvDecoder)
+	if !ok {
+		return 0
+	}
 	k := len(a.Maps)
 	pixels, in := float64(a.Height>>k)*float64(a.Width>>k), float64(a.Maps[0])
 	window := float64(a.Size) * float64(a.Size)
@@ -276,5 +278,10 @@ func imageNumbers(a models.ConvDecoder) int64 {
 		products += max(pixels-4096, 0) * window * in * float64(out)
 		in = float64(out)
 	}
-	return int64(min(3*(layers+pixels*in)+patches/2+products/128, math.MaxInt64/128))
+	return Beyond(3*(layers+pixels*in)+patches/2+products/128, params)
+}
+
+// Beyond returns a cost less what the numbers of a file of more than 1 MiB allow.
+func Beyond(cost float64, params int64) int64 {
+	return int64(min(cost, math.MaxInt64/128)) - 8*max(params-1<<18, 0)
 }
