@@ -224,15 +224,16 @@ func TestConstraintsOfSmallFiles(t *testing.T) {
 	wide := must(records.NewSchema(columns...))(t)
 	// Three records of a file of 50 kB took minutes to be refused, since sorting takes squares.
 	many := slices.Repeat([]records.Constraint{records.Ascending(names[:1024]...)}, 33)
+	repaired := func(n int) records.Constraint { return records.Ascending(names[:n]...).Repaired() }
 	for what, c := range map[string]struct {
 		list []records.Constraint
 		fine bool
 	}{
 		"all columns":        {many[:32], true},
 		"more columns":       {many, false},
-		"columns repaired":   {[]records.Constraint{records.Ascending(names[:128]...).Repaired()}, true},
-		"129 repaired":       {[]records.Constraint{records.Ascending(names[:129]...).Repaired()}, false},
-		"a part is repaired": {append(many[1:30:30], records.Ascending(names[:128]...).Repaired()), false},
+		"columns repaired":   {[]records.Constraint{repaired(128)}, true},
+		"more repaired":      {[]records.Constraint{repaired(129)}, false},
+		"a part is repaired": {append(many[1:30:30], repaired(128)), false},
 	} {
 		if err := wide.WithConstraints(c.list...).Validate(); (err == nil) != c.fine {
 			t.Errorf("%s: %v", what, err)

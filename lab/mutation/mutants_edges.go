@@ -75,7 +75,7 @@ func edgeMutants() []mutant {
 			Why: "three records of a file of 800 kB take 95 seconds"},
 		{Name: "compose/tries of networks cost nothing", In: "compose",
 			Tests: at("compose", "TriesMultiply"),
-			Old:   "int(max(cost.Tries/usualTries, 1))", New: "int(max(0*cost.Tries, 1))",
+			Old:   "max(tries/usualTries, 1))", New: "max(0*tries, 1))",
 			Why: "three records of a small file take minutes"},
 		{Name: "internal/network/pairs of columns of any number", In: "internal/network",
 			Tests: at("merf", "ManyPairs"),
