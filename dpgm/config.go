@@ -229,9 +229,7 @@ func sweepNumbers(m models.RBM, dim int) int64 {
 	params, _ := m.Size(models.Visible{Dim: dim})
 	units := float64(dim) + float64(m.Hidden)
 	steps := float64(cmp.Or(m.SampleSweeps, 200)) * (float64(params) + 16*units)
-	if m.Hidden == 0 {
-		steps = 0 // of another architecture
-	}
+	steps *= float64(min(m.Hidden, 1)) // 0 for another architecture
 	return network.Beyond(steps/120, params)
 }
 

@@ -196,15 +196,11 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	if state == 0 {
 		return nil
 	}
-	sweeps := sweepNumbers(machine(a), v.Dim)
-	if err := l.CheckParameters("the sweeps of a record", sweeps); err != nil {
-		return synth.Malformed(err)
-	}
 	data, err := f.Section(stateOf(i))
 	if err != nil {
 		return err
 	}
 	// The file has a bit for each visible unit. Hidden units are computed from them.
-	more := max(state-8*int64(len(data)), 0)
-	return synth.Malformed(l.CheckParameters("the state", min(more, math.MaxInt64>>20)*int64(n)))
+	more := min(max(state-8*int64(len(data)), 0), math.MaxInt64>>20) * int64(n)
+	return synth.Malformed(l.CheckParameters("a sample", max(more, sweepNumbers(machine(a), v.Dim))))
 }

@@ -63,7 +63,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	codes := codesOf(l.Backend, h.Latent, h.Schema)
 	n := max(h.Networks, 1)
 	for i := range n {
-		net, err := network.ReadNetOf(i, n, f, l, arch, codes.Width(), h.Schema)
+		net, err := network.ReadNet(i, n, f, l, arch, codes.Width(), h.Schema)
 		if err != nil {
 			return nil, err
 		}

@@ -147,20 +147,15 @@ func (k *chains) setState(state []byte) error {
 			len(state), k.stateLen())
 	}
 	row := make([]float32, k.state.Cols)
-	read := func(i int) {
+	for i := range k.count {
 		for j := range row {
 			at := i*len(row) + j
 			row[j] = float32(state[8+at/8] >> (at % 8) & 1)
 		}
-	}
-	for i := range k.count {
-		if read(i); k.layout != nil && !k.layout.holds(row) {
+		if k.layout != nil && !k.layout.holds(row) {
 			return errors.New("models: the state of a Boltzmann chain does not fit the blocks of a " +
 				"record: want one level in each one-hot block, and zeros for missing numbers")
 		}
-	}
-	for i := range k.count {
-		read(i)
 		k.be.Upload(k.state.RowRange(i, i+1), row)
 	}
 	k.step = binary.LittleEndian.Uint64(state)

@@ -168,9 +168,8 @@ func (v view) grow(dst, table, top []float64) {
 // table.
 func (v view) cellsOf() [][]int32 {
 	out, each := make([][]int32, v.cells), len(v.starts)*v.run/max(v.cells, 1)
-	all := make([]int32, each*v.cells)
 	for i := range out {
-		out[i] = all[i*each : i*each : (i+1)*each]
+		out[i] = make([]int32, 0, each)
 	}
 	for i, at := range v.starts {
 		for k := range v.run {

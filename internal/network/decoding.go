@@ -110,12 +110,7 @@ func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64)
 	return saved.Network(what, numbers())
 }
 
-// CheckNamedGenerator is CheckNamed for a generator of records of the plan's schema.
-func CheckNamedGenerator(saved synth.SavedPlan, a models.GeneratorArchitecture, latent int) error {
-	return CheckNamedGenerators(1, saved, a, latent)
-}
-
-// CheckNamedGenerators is CheckNamedGenerator for n generators.
+// CheckNamedGenerators is CheckNamed for n generators of records of the plan's schema.
 func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchitecture,
 	latent int) error {
 	return CheckNamed(saved, "the generator", a, func() int64 {
@@ -217,19 +212,12 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 		}}
 }
 
-// ReadNet builds a generator of records of a schema from its Parts in a file. It compares the sizes
-// of the architecture with the number of bytes in the file before it allocates memory.
+// ReadNet builds generator i of n generators of records of a schema, counted from 0, from its Parts
+// in a file. It compares the sizes of the architecture with the number of bytes in the file before
+// it allocates memory.
 //
 // Errors: synth.ErrFormat.
-func ReadNet(f *synth.File, l synth.Loading, a models.GeneratorArchitecture, latent int,
-	s records.Schema) (models.Generator, error) {
-	return ReadNetOf(0, 1, f, l, a, latent, s)
-}
-
-// ReadNetOf is ReadNet for generator i of n generators, counted from 0.
-//
-// Errors: synth.ErrFormat.
-func ReadNetOf(i, n int, f *synth.File, l synth.Loading, a models.GeneratorArchitecture,
+func ReadNet(i, n int, f *synth.File, l synth.Loading, a models.GeneratorArchitecture,
 	latent int, s records.Schema) (models.Generator, error) {
 	data, err := f.Section(Numbered(sectionParams, i))
 	if err != nil {
