@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/merf"
 	"github.com/seed7ba64551/privgen/models"
@@ -108,6 +109,36 @@ func TestPlannedLabelsCanBeRead(t *testing.T) {
 			if err != nil {
 				t.Errorf("%T of %v, %d tries cannot be read: %v", d, of.schema, of.tries, err)
 			}
+		}
+	}
+}
+
+// TestTriesMultiplyTheCostOfNetworks checks that the limits for a network in a file of labels are
+// divided by the number of tries, since every try draws from the network.
+func TestTriesMultiplyTheCostOfNetworks(t *testing.T) {
+	s := records.Interval(64, 0, 1).WithLabels("low", "high")
+	c := compose.Labels{Nominal: 20, Features: rff.RBF{Dim: 4, Bandwidth: 1}, Of: merf.Config{
+		Kernel: rff.RBF{Dim: 4, Bandwidth: 1}, Generator: merf.GeneratorConfig{Steps: 1, Batch: 2,
+			Latent: 1, Architecture: models.ConvDecoder{Height: 8, Width: 8, Channels: 1, Maps: []int{8},
+				Size: 3, Output: device.Sigmoid}}}}
+	p, err := c.PlanFor(s, budgetUnder(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Fit(t.Context(), lowAndHigh(t, s, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := g.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	for tries, refused := range map[int]bool{20: false, 900: false, 1000: true} {
+		_, err := compose.Systems(systems).Load(bytes.NewReader(labelFile(t, file.Bytes(), 4, tries)),
+			synth.WithLimits(records.Limits{Parameters: 130_000})) // 2784 for each 20 tries
+		var limit *records.LimitError
+		if errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("%d tries: %v", tries, err)
 		}
 	}
 }

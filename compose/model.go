@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/network"
@@ -180,7 +181,13 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 		n += inner.Sections
 	}
 	own, left := cut(f.Sections, len(f.Sections)-n)
+	var words map[string]json.RawMessage
+	if err := param.Decode(j.Released, &words); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	tries, _ := strconv.Atoi(string(words["tries"])) // of labels
 	m, part := &model{kind: k}, l
+	part.Limits, _ = l.Limits.Share(len(j.Models) * max(tries/usualTries, 1))
 	part.Limits.Values = max(network.Values(l.Limits)/int64(len(j.Models)), 1)
 	for _, inner := range j.Models {
 		var sections []synth.Section

@@ -141,18 +141,23 @@ const mostSweeps = 1 << 16
 // checkSweeps returns an error for Boltzmann machines with so many sweeps that sampling would not
 // end in reasonable time. Plans and files are checked.
 func checkSweeps(a models.DensityArchitecture) error {
-	var m models.RBM
+	m := machine(a)
+	var k param.Checker
+	const want = "at most 65536 sweeps"
+	k.OK(m.Sweeps <= mostSweeps, "models.RBM.Sweeps", m.Sweeps, want)
+	k.OK(m.SampleSweeps <= mostSweeps, "models.RBM.SampleSweeps", m.SampleSweeps, want)
+	return k.Err()
+}
+
+// machine returns the description of a Boltzmann machine; it is zero for other architectures.
+func machine(a models.DensityArchitecture) (m models.RBM) {
 	switch a := a.(type) {
 	case models.RBM:
 		m = a
 	case *models.RBM:
 		m = *a
 	}
-	var k param.Checker
-	const want = "at most 65536 sweeps"
-	k.OK(m.Sweeps <= mostSweeps, "models.RBM.Sweeps", m.Sweeps, want)
-	k.OK(m.SampleSweeps <= mostSweeps, "models.RBM.SampleSweeps", m.SampleSweeps, want)
-	return k.Err()
+	return m
 }
 
 // own returns a copy that shares no slice or pointer with the caller's configuration, except public
@@ -208,6 +213,24 @@ func (c Config) numbers() int64 {
 	}
 	params, state := s.Size(visible(c.Schema))
 	return max(params, state)
+}
+
+// fileNumbers is numbers, or what the limits for a file of the model count if that is larger.
+func (c Config) fileNumbers() int64 {
+	m := machine(c.Model)
+	hidden := float64(m.Chains) * float64(m.Hidden) * float64(c.Cluster.K)
+	return max(c.numbers(), network.Beyond(hidden, 0), sweepNumbers(m, c.Schema.Dim()))
+}
+
+// sweepNumbers returns the time that a machine takes for a record, in parameters of a network. In a
+// sweep, drawing a unit takes about as long as the products of 16 parameters. The limit of
+// parameters allows 120 products of each.
+func sweepNumbers(m models.RBM, dim int) int64 {
+	params, _ := m.Size(models.Visible{Dim: dim})
+	units := float64(dim) + float64(m.Hidden)
+	steps := float64(cmp.Or(m.SampleSweeps, 200)) * (float64(params) + 16*units)
+	steps *= float64(min(m.Hidden, 1)) // 0 for another architecture
+	return network.Beyond(steps/120, params)
 }
 
 // sizer is an architecture that knows the size of its networks.

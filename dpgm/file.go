@@ -104,7 +104,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, synth.Malformed(errors.New("targets without lists of shifts; want both or neither"))
 	}
 	for i := range h.Networks {
-		net, err := m.readNet(f, i)
+		net, err := m.readNet(f, l.Limits, i, h.Networks)
 		if err != nil {
 			return nil, err
 		}
@@ -166,12 +166,12 @@ func (h fileHeader) router() (*router, error) {
 	return r, nil
 }
 
-func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
+func (m *Model) readNet(f *synth.File, l records.Limits, i, n int) (models.Density, error) {
 	data, err := f.Section(paramsOf(i))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(m.arch, visible(m.schema), len(data), f, i); err != nil {
+	if err := checkSize(m.arch, visible(m.schema), len(data), f, i, l, n); err != nil {
 		return nil, err
 	}
 	net, err := m.arch.New(m.backend, visible(m.schema), 0)
@@ -183,7 +183,7 @@ func (m *Model) readNet(f *synth.File, i int) (models.Density, error) {
 
 // checkSize returns an error if the architecture's networks are larger than the file.
 func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *synth.File,
-	i int) error {
+	i int, l records.Limits, n int) error {
 	s, ok := a.(sizer)
 	if !ok {
 		return nil // a user-defined architecture, which the caller gave to Load
@@ -200,9 +200,7 @@ func checkSize(a models.DensityArchitecture, v models.Visible, bytes int, f *syn
 	if err != nil {
 		return err
 	}
-	if state > int64(len(data))*64 { // at least one bit for each unit, with a margin
-		return synth.Malformed(fmt.Errorf("%d bytes of state for %d units; want at least one for 64 units",
-			len(data), state))
-	}
-	return nil
+	// The file has a bit for each visible unit. Hidden units are computed from them.
+	more := min(max(state-8*int64(len(data)), 0), math.MaxInt64>>20) * int64(n)
+	return synth.Malformed(l.CheckParameters("a sample", max(more, sweepNumbers(machine(a), v.Dim))))
 }

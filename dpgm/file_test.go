@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -144,6 +146,59 @@ func TestPaidFeaturesCanBeRead(t *testing.T) {
 		_, err := c.Plan()
 		if wrong := new(param.Error); errors.As(err, &wrong) != refused || err != nil && !refused {
 			t.Errorf("%d features: got %v, want a *param.Error: %v", dim, err, refused)
+		}
+	}
+}
+
+// TestChainsOfASmallFileAreBounded: a file holds one bit for each visible unit of the chains, and
+// memory holds a number for every unit. A file of 900 kB took 230 MB.
+func TestChainsOfASmallFileAreBounded(t *testing.T) {
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model, c.Marginals = models.RBM{Hidden: 12, Chains: 4, SampleSweeps: 3}, nil
+	f := written(t, c)
+	lie := *f
+	lie.Header = bytes.Replace(f.Header, []byte(`"chains":4`), []byte(`"chains":1000`), 1)
+	lie.Sections = slices.Clone(f.Sections)
+	for i, s := range lie.Sections {
+		if strings.HasSuffix(s.Name, "state") {
+			lie.Sections[i].Data = make([]byte, 8+1000*12/8)
+		}
+	}
+	hidden := 3 * (1000*12 - 8*8) // of three networks; a state has 8 bytes besides
+	for most, refused := range map[int]bool{hidden: false, hidden - 1: true} {
+		_, err := dpgm.System().Model(&lie, synth.Loading{Backend: device.CPU(),
+			Limits: records.Limits{Parameters: int64(most)}})
+		var limit *records.LimitError
+		if errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d: %v", most, err)
+		}
+	}
+}
+
+// TestSweepsOfASmallFileAreBounded: a file of 800 kB took 95 seconds for three records.
+func TestSweepsOfASmallFileAreBounded(t *testing.T) {
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model, c.Marginals = models.RBM{Hidden: 12, Chains: 4, SampleSweeps: 1 << 16}, nil
+	f := written(t, c)
+	p, err := c.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := (1 << 16) * (12*12 + 12 + 12 + 16*(12+12)) / 120
+	for most, refused := range map[int]bool{steps: false, steps - 1: true} {
+		_, err := dpgm.System().Model(f, synth.Loading{Backend: device.CPU(),
+			Limits: records.Limits{Parameters: int64(most)}})
+		var limit *records.LimitError
+		if errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d: %v", most, err)
+		}
+		if _, err := systems.ReadPlan(plan, synth.WithLimits(records.Limits{
+			Parameters: int64(most)})); errors.As(err, &limit) != refused || err != nil && !refused {
+			t.Errorf("limit %d of the plan: %v", most, err)
 		}
 	}
 }

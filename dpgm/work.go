@@ -141,7 +141,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 	if c.Model, err = models.UnmarshalDensity(j.Model); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(network.CheckNamed(saved, "the network", c.Model, c.numbers),
+	if err := errors.Join(network.CheckNamed(saved, "the network", c.Model, c.fileNumbers),
 		saved.Decided(c.noise()...)); err != nil {
 		return nil, err
 	}

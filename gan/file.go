@@ -52,7 +52,7 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, synth.Malformed(err)
 	}
 	m := &Model{config: c, backend: l.Backend}
-	m.net, err = network.ReadNet(f, l.Backend, arch, codeWidth(c.Latent, c.classes()), c.Schema)
+	m.net, err = network.ReadNet(0, 1, f, l, arch, codeWidth(c.Latent, c.classes()), c.Schema)
 	if err != nil {
 		return nil, err
 	}

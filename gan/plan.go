@@ -190,7 +190,7 @@ func readPlan(saved synth.SavedPlan) (synth.Plan, error) {
 func (c Config) checkNamed(saved synth.SavedPlan) error {
 	critic := network.CheckNamed(saved, "the critic", c.Critic, c.criticSize)
 	return errors.Join(critic,
-		network.CheckNamedGenerator(saved, c.Generator, codeWidth(c.Latent, c.classes())))
+		network.CheckNamedGenerators(1, saved, c.Generator, codeWidth(c.Latent, c.classes())))
 }
 
 // Judge returns an error if the private records are also given as public ones, or if the backend or

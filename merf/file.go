@@ -61,8 +61,9 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 	g := GeneratorConfig{Architecture: arch, Latent: h.Latent}
 	m := &Model{schema: h.Schema, generator: g, backend: l.Backend, shares: h.Shares}
 	codes := codesOf(l.Backend, h.Latent, h.Schema)
-	for i := range max(h.Networks, 1) {
-		net, err := network.ReadNetOf(i, f, l.Backend, arch, codes.Width(), h.Schema)
+	n := max(h.Networks, 1)
+	for i := range n {
+		net, err := network.ReadNet(i, n, f, l, arch, codes.Width(), h.Schema)
 		if err != nil {
 			return nil, err
 		}

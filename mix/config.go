@@ -148,7 +148,7 @@ func (c Config) validateSampling(k *param.Checker) {
 	n, degree := s.public()
 	sized := n >= 1 && n <= math.MaxInt32
 	k.OK(sized, "mix."+s.kind()+"."+s.sizeField(), n, "a number of records from 1 to 2^31-1")
-	k.OK(!sized || degree >= 0 && degree*c.parts() <= n, "mix."+s.kind()+".Degree", degree,
+	k.OK(!sized || degree >= 0 && degree <= n/c.parts(), "mix."+s.kind()+".Degree", degree,
 		"from 1 to the number of records (divided by the number of classes with ByClass), or 0 to choose it")
 }
 

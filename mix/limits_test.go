@@ -62,6 +62,10 @@ func TestEverySettingIsChecked(t *testing.T) {
 			func(c *Config) { c.Projection.Seed = 3 },
 			func(c *Config) { c.Projection.Dim, c.Centers = 2, Centers{.5, 0, 1} },
 			class(mixtures(7)), class(schema(plain)), class(by(Poisson{100, 51}, add)),
+			class(func(c *Config) { // four times the degree is 100 in an int
+				c.Schema, c.Mixtures = plain.WithLabels("a", "b", "c", "d"), 8
+				c.Sampling = Poisson{100, math.MaxInt/2 + 1 + 25}
+			}),
 			class(by(WithoutReplacement{100, 10}, replace)),
 			class(schema(plain.WithLabels("a"))), class(func(c *Config) { c.Schema = c.Schema.ByPerson(2) }),
 			func(c *Config) { c.Schema, c.LabelShare = plain, .5 }, schema(table),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 )
@@ -147,18 +146,19 @@ func (k *chains) setState(state []byte) error {
 		return fmt.Errorf("models: the state of Boltzmann chains has the wrong length: %d bytes; want %d",
 			len(state), k.stateLen())
 	}
-	values := make([]float32, k.state.Rows*k.state.Cols)
-	for at := range values {
-		values[at] = float32(state[8+at/8] >> (at % 8) & 1)
-	}
-	for row := range slices.Chunk(values, k.state.Cols) {
+	row := make([]float32, k.state.Cols)
+	for i := range k.count {
+		for j := range row {
+			at := i*len(row) + j
+			row[j] = float32(state[8+at/8] >> (at % 8) & 1)
+		}
 		if k.layout != nil && !k.layout.holds(row) {
 			return errors.New("models: the state of a Boltzmann chain does not fit the blocks of a " +
 				"record: want one level in each one-hot block, and zeros for missing numbers")
 		}
+		k.be.Upload(k.state.RowRange(i, i+1), row)
 	}
 	k.step = binary.LittleEndian.Uint64(state)
-	k.be.Upload(k.state, values)
 	return nil
 }
 
@@ -169,9 +169,8 @@ type rbmScratch struct{ v, h, column device.Matrix }
 // probabilities of the visible units given the last hidden units.
 func (n *rbm) Sample(rng *rand.Rand, dst device.Matrix) {
 	s, _ := n.scratch.Get().(*rbmScratch)
-	if s == nil {
-		s = &rbmScratch{n.be.New(sampleRows, n.visible.Dim), n.be.New(sampleRows, n.arch.Hidden),
-			n.be.New(sampleRows, 1)}
+	if most := min(dst.Rows, sampleRows); s == nil || s.v.Rows < most {
+		s = &rbmScratch{n.be.New(most, n.visible.Dim), n.be.New(most, n.arch.Hidden), n.be.New(most, 1)}
 	}
 	defer n.scratch.Put(s)
 	for lo := 0; lo < dst.Rows; lo += sampleRows {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -254,5 +255,22 @@ func TestKeyedNormals(t *testing.T) {
 	if math.Abs(sum) > 6*math.Sqrt(n) || math.Abs(squares-n) > 6*math.Sqrt(2*n) ||
 		math.Abs(cross) > 6*math.Sqrt(keys) {
 		t.Errorf("the sums of numbers, squares and products are %v, %v and %v for %v draws", sum, squares, cross, n)
+	}
+}
+
+// TestSamplesOfWideMachinesTakeLittleMemory checks that a few samples do not take memory for many.
+func TestSamplesOfWideMachinesTakeLittleMemory(t *testing.T) {
+	const dim = 20_000
+	n, err := RBM{Hidden: 1, Chains: 1, SampleSweeps: 1}.New(device.CPU(), Visible{Dim: dim}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := device.HostMatrix(3, dim, make([]float32, 3*dim))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	n.Sample(rand.New(rand.NewPCG(1, 1)), dst)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 2<<20 {
+		t.Errorf("three samples take %d bytes, want at most 2 MiB", got)
 	}
 }

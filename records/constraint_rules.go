@@ -38,8 +38,9 @@ func errNoTable(k Kind) error {
 
 const (
 	maxConstraints = 1000
-	// maxConstraintWork bounds the time that a record takes: a repair sorts by exchanging neighbours.
-	maxConstraintWork = 1 << 20
+	// maxConstraintWork bounds the time that a record takes, of which a draw may try thousands: a
+	// repair sorts by exchanging neighbours.
+	maxConstraintWork = 1 << 15
 )
 
 // compile compiles constraints to rules. It returns all mistakes in the constraints, joined.
@@ -50,11 +51,15 @@ func compile(m *mixed, list []Constraint) ([]rule, error) {
 	}
 	work := 0
 	for _, c := range list {
-		work += len(c.columns) * len(c.columns)
+		n := len(c.columns)
+		if c.repaired {
+			n *= 2 * n
+		}
+		work += n
 	}
 	if work > maxConstraintWork {
 		return nil, param.New("records.Schema.WithConstraints", "constraints on very many columns",
-			fmt.Sprintf("at most %d as the sum of the squares of their numbers", maxConstraintWork))
+			fmt.Sprintf("at most %d in all, and 128 for a constraint that is repaired", maxConstraintWork))
 	}
 	var rules []rule
 	var errs []error

@@ -99,8 +99,8 @@ func (l *linker) grow(i int, draw func(*Nonzeros) (*Frame, error)) (*Frame, []in
 	return all.(*Frame).Take(place), up, nil
 }
 
-// A table's constraints may cost mostDraws draws for each row on average, and extraDraws more,
-// since the last of few rows may need many.
+// The constraints of all tables may cost mostDraws draws for each row on average, and extraDraws
+// more, since the last of few rows may need many.
 const (
 	mostDraws  = 100
 	extraDraws = 1 << 16
@@ -119,7 +119,7 @@ func (l *linker) obeying(n tableNode, at []int32, drawn *Frame, before []int32, 
 	for i := range open {
 		open[i] = int32(i)
 	}
-	for draws := 0; draws <= mostDraws*len(at)+extraDraws; draws += len(open) {
+	for l.wanted += len(at); l.draws <= mostDraws*l.wanted+extraDraws; l.draws += len(open) {
 		var above, previous []int32
 		for _, row := range open {
 			above = append(above, at[row])

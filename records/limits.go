@@ -34,8 +34,9 @@ type Limits struct {
 	// set counts as one more value, and each person of [Visits] counts as ten more. 0 means 2,097,152
 	// values, and 16 more for each byte beyond the first MiB of the input before unpacking.
 	Values int64
-	// Parameters bounds the number of parameters and state values of a network described by a plan. 0
-	// means 5,242,880, enough for every preset of package models.
+	// Parameters bounds the number of parameters and state values of a network described by a plan,
+	// and the cost of a record of a network in a plan or a generator, such as the numbers of an image,
+	// in the same unit. 0 means 5,242,880, enough for every preset of package models.
 	Parameters int64
 	// Plain means that the input is not compressed, whatever its first bytes. Otherwise, a text file
 	// is unpacked if it begins with the head of a gzip file. No text in UTF-8 begins with such a head.

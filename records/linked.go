@@ -112,6 +112,8 @@ type linker struct {
 	up     []int32 // and the rows of the parent
 
 	implied bool // the rows of the root are the keys that its first child names
+
+	wanted, draws int // rows of tables that are drawn, and rows that were drawn for them
 }
 
 func newLinker(t Tables) (*linker, error) {

@@ -560,6 +560,19 @@ func TestRowsObeyConstraints(t *testing.T) {
 	if _, err := records.Grow(d, roots.Slice(0, 1), draw); err == nil {
 		t.Error("rows that cannot be drawn are no error")
 	}
+	draws := 0
+	rare := func(_ int, known *records.Nonzeros) (*records.Frame, error) {
+		draws++
+		return records.FromValues(own, slices.Repeat([][]any{{draws % 100, draws%3000 == 98}},
+			known.Rows)...)
+	}
+	d.Children[0].Constraints = []records.Constraint{records.Within("day", 98, 98),
+		records.Only("ill", "yes")}
+	d.Children[0].Most = 50
+	long := must(records.FromValues(d.Full(), []any{0, 0, 50}))(t)
+	if _, err := records.Grow(d, long, rare); err == nil || draws > 100*50+1<<16 {
+		t.Errorf("every row takes 3,000 draws: %d draws, error %v", draws, err)
+	}
 	for name, c := range map[string]records.Constraint{"unique": records.Unique("day"),
 		"repaired": records.Ascending("previous day", "day").Repaired(),
 		"unknown":  records.Within("stays day", 1, 2),

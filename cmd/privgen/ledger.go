@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,6 +216,9 @@ func (j *ledgerJob) leftOf(_ context.Context, name string, l *ledger.Ledger) err
 		if err != nil {
 			return err
 		}
+		// Fit refuses a plan with another promise, at any price.
+		fits = fits && p.Budget().Relation == l.Relation() &&
+			cmp.Or(termsOf(p).Unit, records.UnitRecord) == l.Unit()
 		r.PlanFits = &fits
 	}
 	return j.result(r, r.text)

@@ -92,6 +92,13 @@ func TestPlansThatFit(t *testing.T) {
 	if r := decode[leftResult](t, s.run(0, left...).stdout); *r.PlanFits {
 		t.Error("the plan fits a second time")
 	}
+	for _, other := range [][]string{{"--relation", "replace_one"}, {"--unit", "user"}} {
+		s.run(0, append([]string{"ledger", "create", other[1], "--epsilon", "9"}, other...)...)
+		left[2] = other[1]
+		if r := decode[leftResult](t, s.run(0, left...).stdout); *r.PlanFits {
+			t.Errorf("a plan fits a ledger with %v, on which fit refuses it", other)
+		}
+	}
 }
 
 // TestAuditRefutesAFalseClaim audits a plan of ε = 1000 that claims 0.1. All 256 guesses of eight

@@ -17,7 +17,8 @@ import (
 
 // ReadTables reads the tables or views of a database that have the names, the keys and the columns
 // of a description. Keys may be numbers or texts. A table more than one level below the root needs
-// the root's key too, which a view can join.
+// the root's key too, which a view can join. A view is a program of whoever made the database: it
+// may compute, or have rows, without end, until ctx ends it.
 //
 // Guarantee: see [records.Link], also for which rows are left out.
 // Errors: see [ReadFrame]; *[param.Error] for an invalid description.

@@ -167,7 +167,10 @@ func (v view) grow(dst, table, top []float64) {
 // cellsOf returns, for each target cell, the cells of the table that map to it, in the order of the
 // table.
 func (v view) cellsOf() [][]int32 {
-	out := make([][]int32, v.cells)
+	out, each := make([][]int32, v.cells), len(v.starts)*v.run/max(v.cells, 1)
+	for i := range out {
+		out[i] = make([]int32, 0, each)
+	}
 	for i, at := range v.starts {
 		for k := range v.run {
 			to := int(at)

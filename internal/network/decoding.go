@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -109,12 +110,7 @@ func CheckNamed(saved synth.SavedPlan, what string, a any, numbers func() int64)
 	return saved.Network(what, numbers())
 }
 
-// CheckNamedGenerator is CheckNamed for a generator of records of the plan's schema.
-func CheckNamedGenerator(saved synth.SavedPlan, a models.GeneratorArchitecture, latent int) error {
-	return CheckNamedGenerators(1, saved, a, latent)
-}
-
-// CheckNamedGenerators is CheckNamedGenerator for n generators.
+// CheckNamedGenerators is CheckNamed for n generators of records of the plan's schema.
 func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchitecture,
 	latent int) error {
 	return CheckNamed(saved, "the generator", a, func() int64 {
@@ -123,7 +119,7 @@ func CheckNamedGenerators(n int, saved synth.SavedPlan, a models.GeneratorArchit
 			return 0
 		}
 		params, state := sizer.GeneratorSize(latent, Heads(saved.Schema))
-		return max(params, params+state/4) * int64(n)
+		return max(params, params+state/4, imageNumbers(a, params)) * int64(n)
 	})
 }
 
@@ -216,20 +212,13 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 		}}
 }
 
-// ReadNet builds a generator of records of a schema from its Parts in a file. It compares the sizes
-// of the architecture with the number of bytes in the file before it allocates memory.
+// ReadNet builds generator i of n generators of records of a schema, counted from 0, from its Parts
+// in a file. It compares the sizes of the architecture with the number of bytes in the file before
+// it allocates memory.
 //
 // Errors: synth.ErrFormat.
-func ReadNet(f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
-	s records.Schema) (models.Generator, error) {
-	return ReadNetOf(0, f, be, a, latent, s)
-}
-
-// ReadNetOf is ReadNet for generator i of several generators, counted from 0.
-//
-// Errors: synth.ErrFormat.
-func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchitecture, latent int,
-	s records.Schema) (models.Generator, error) {
+func ReadNet(i, n int, f *synth.File, l synth.Loading, a models.GeneratorArchitecture,
+	latent int, s records.Schema) (models.Generator, error) {
 	data, err := f.Section(Numbered(sectionParams, i))
 	if err != nil {
 		return nil, err
@@ -246,9 +235,41 @@ func ReadNetOf(i int, f *synth.File, be device.Backend, a models.GeneratorArchit
 				len(data), len(state), params, bytes))
 		}
 	}
-	net, err := NewGenerator("generator", be, a, latent, s, 0)
+	net, err := NewGenerator("generator", l.Backend, a, latent, s, 0)
 	if err != nil {
 		return nil, synth.Malformed(err)
 	}
-	return net, f.Load(PartsOf(i, be, net)...)
+	numbers := int64(n) * imageNumbers(a, int64(len(data)/4))
+	if err := l.Limits.CheckParameters("the images of the generator", numbers); err != nil {
+		return nil, synth.Malformed(err)
+	}
+	return net, f.Load(PartsOf(i, l.Backend, net)...)
+}
+
+// imageNumbers returns the cost of a few images of a decoder, in parameters of a network. A few
+// parameters describe images of any size. An image takes memory for every layer, and its patches
+// for one layer at a time. Products that exceed 4096 for each parameter count too. The cost of a
+// large file is in proportion to its size, see [Beyond].
+func imageNumbers(arch models.GeneratorArchitecture, params int64) int64 {
+	a, ok := arch.(models.ConvDecoder)
+	if !ok {
+		return 0
+	}
+	k := len(a.Maps)
+	pixels, in := float64(a.Height>>k)*float64(a.Width>>k), float64(a.Maps[0])
+	window := float64(a.Size) * float64(a.Size)
+	layers, patches, products := pixels*in, 0.0, 0.0
+	for _, out := range append(slices.Clone(a.Maps[1:]), a.Channels) {
+		pixels *= 4
+		layers += pixels * (in + 2*float64(out)) // before and after the convolution and its function
+		patches = max(patches, pixels*window*min(in, float64(out)))
+		products += max(pixels-4096, 0) * window * in * float64(out)
+		in = float64(out)
+	}
+	return Beyond(3*(layers+pixels*in)+patches/2+products/128, params)
+}
+
+// Beyond returns a cost less what the numbers of a file of more than 1 MiB allow.
+func Beyond(cost float64, params int64) int64 {
+	return int64(min(cost, math.MaxInt64/128)) - 8*max(params-1<<18, 0)
 }
