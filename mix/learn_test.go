@@ -239,22 +239,23 @@ func TestProject(t *testing.T) {
 // TestDenoise checks that smoothing leaves constant images unchanged and reduces noise.
 func TestDenoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	flat := make([]float32, 2*64)
-	for i := range 64 {
-		flat[i], flat[64+i] = 0.3, float32(rng.NormFloat64())
+	const n = 7 * 9 * 3
+	flat := make([]float32, 2*n)
+	for i := range n {
+		flat[i], flat[n+i] = 0.3*float32(i%3), float32(rng.NormFloat64())
 	}
-	rows := mix.RowsOf(64, 0, flat, nil)
-	out := must(mix.Denoise(rows, records.Image(8, 8), 1))(t)
-	for _, v := range out.Features(0) {
-		if math.Abs(float64(v)-0.3) > 1e-5 {
-			t.Errorf("a pixel of a constant image is %v after smoothing, want 0.3", v)
+	rows := mix.RowsOf(n, 0, flat, nil)
+	out := must(mix.Denoise(rows, records.RGBImage(7, 9), 1))(t)
+	for i, v := range out.Features(0) {
+		if math.Abs(float64(v-flat[i])) > 1e-5 {
+			t.Errorf("number %d of one colour is %v after smoothing, want %v", i, v, flat[i])
 		}
 	}
 	if got := spread(out.Features(1)); got > 0.6*spread(rows.Features(1)) {
 		t.Errorf("smoothing changed the noise from %v to %v, want at most 0.6 of it",
 			spread(rows.Features(1)), got)
 	}
-	if _, err := mix.Denoise(rows, records.Interval(64, 0, 1), 1); err == nil {
+	if _, err := mix.Denoise(rows, records.Interval(n, 0, 1), 1); err == nil {
 		t.Error("Denoise accepts vectors, want an error")
 	}
 }

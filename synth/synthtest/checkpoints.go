@@ -36,7 +36,7 @@ func (s Subject) testCheckpoints(t *testing.T) {
 			at := 1 + i*max(n-1, 1)/places
 			t.Run(name("report ", at, " of ", n, ", fresh ", fresh), func(t *testing.T) {
 				gen := s.interrupted(t, p, data, at, fresh)
-				if !reflect.DeepEqual(someOf(t, gen), someOf(t, whole)) {
+				if !reflect.DeepEqual(modelOf(t, gen), modelOf(t, whole)) {
 					t.Error("an interrupted run returns another result than one that was not interrupted")
 				}
 			})
@@ -44,9 +44,10 @@ func (s Subject) testCheckpoints(t *testing.T) {
 	}
 }
 
-// someOf returns records that a generator draws.
-func someOf(t *testing.T, g *synth.Generator) device.Batch {
-	return contents(must(g.Sample(t.Context(), 40, synth.Seed(1)))(t))
+// modelOf returns a generator's file without its guarantee, and records that it draws.
+func modelOf(t *testing.T, g *synth.Generator) []any {
+	file := must(g.Model().Encode())(t)
+	return []any{file, contents(must(g.Sample(t.Context(), 40, synth.Seed(1)))(t))}
 }
 
 // interrupted cancels a run again and again, each time after one more report, until it completes.
@@ -70,7 +71,7 @@ func (s Subject) interrupted(t *testing.T, p synth.Plan, data records.Data, at i
 	if taken(l) != spent {
 		t.Errorf("the call after a complete run drew %d more times", taken(l)-spent)
 	}
-	if !reflect.DeepEqual(someOf(t, gen), someOf(t, again)) {
+	if !reflect.DeepEqual(modelOf(t, gen), modelOf(t, again)) {
 		t.Error("the same call returns another result")
 	}
 	if files, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(files) != 1 {
