@@ -115,10 +115,12 @@ func classifier(t *testing.T) *models.Classifier {
 	return must(models.MLP{Hidden: []int{20}}.Classifier(device.CPU(), 36, 3, 1))(t)
 }
 
-// checkMoments compares the class means of m with the means of 3000 other records.
+// checkMoments compares the class means of m with the means of 3000 other records, and the variances
+// of drawn records with theirs: in 180 classes with other noise the ratio was 0.68 ± 0.07.
 func checkMoments(t *testing.T, m *mix.Moments) {
 	t.Helper()
 	data := striped(t, 3000, 9)
+	drawn := must(m.Sample(t.Context(), 1000, 1))(t)
 	for class, rows := range data.RowsByLabel() {
 		var b device.Batch
 		data.Gather(rows, &b)
@@ -131,10 +133,28 @@ func checkMoments(t *testing.T, m *mix.Moments) {
 			worst = max(worst, math.Abs(got-mean))
 		}
 		t.Logf("class %d: mean off by %.4f", class, worst)
+		if r := variance(drawn, class) / variance(data, class); r < 0.25 || r > 2 {
+			t.Errorf("class %d: the variance is %.2f of that of real records", class, r)
+		}
 		if worst > 0.15 || m.Components(class) < 1 {
 			t.Errorf("class %d: mean off by %.3f, %d components", class, worst, m.Components(class))
 		}
 	}
+}
+
+// variance returns the sum of the variances of all coordinates within a class.
+func variance(d *records.Table, class int) (sum float64) {
+	var b device.Batch
+	d.Gather(d.RowsByLabel()[class], &b)
+	for j := range b.Dense.Cols {
+		var first, second float64
+		for i := range b.Rows {
+			v := float64(b.Dense.Row(i)[j])
+			first, second = first+v/float64(b.Rows), second+v*v/float64(b.Rows)
+		}
+		sum += second - first*first
+	}
+	return sum
 }
 
 // TestRowsSurviveSaving checks that a model file and the arrays of an npz file hold the rows.
@@ -343,9 +363,12 @@ func TestMomentsOfNoClass(t *testing.T) {
 }
 
 // TestMomentsOfSubsets checks the moments if every sample has the same size, which makes the class
-// counts dependent.
+// counts dependent. The records are vectors, whose coordinates are a basis of their own.
 func TestMomentsOfSubsets(t *testing.T) {
-	data := striped(t, 6000, 1)
+	images := striped(t, 6000, 1)
+	flat, _ := images.Flat()
+	data := must(records.FromFlat(records.Interval(36, 0, 1).WithLabels("high", "middle", "low"), flat,
+		images.Labels()...))(t)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
 		Relation: accountant.ReplaceOne}, Sampling: mix.WithoutReplacement{Records: 6000, Degree: 32},
 		Mixtures: 3000, ClipNorm: 3}

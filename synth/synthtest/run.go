@@ -98,22 +98,16 @@ func otherColumns() []records.Column {
 		records.Label("outcome", "well", "ill")}
 }
 
-// quickest returns a plan and records of the first kind that the system supports.
-func (s Subject) quickest(t testing.TB, b accountant.Budget) (synth.Plan, records.Data) {
-	t.Helper()
-	return s.first(t, b, func(records.Schema) bool { return true })
-}
-
-// first returns a plan and records of the first kind that the system supports and that is wanted,
-// or of the last that it supports.
-func (s Subject) first(t testing.TB, b accountant.Budget,
-	wanted func(records.Schema) bool) (p synth.Plan, data records.Data) {
+// quickest returns a plan and records of the first kind that the system supports and that has at
+// least so many classes, or of the last kind that it supports.
+func (s Subject) quickest(t testing.TB, b accountant.Budget, classes int) (p synth.Plan,
+	data records.Data) {
 	t.Helper()
 	var refused error
 	for _, k := range kinds(t) {
 		if q, err := s.Plan(k.schema, b, rows); err != nil {
 			refused = err
-		} else if p, data = q, sample(t, k.schema, rows, 1); wanted(k.schema) {
+		} else if p, data = q, sample(t, k.schema, rows, 1); k.schema.Classes() >= classes {
 			return p, data
 		}
 	}
