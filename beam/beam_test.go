@@ -426,7 +426,8 @@ func twice(r beam.Row, emit func(beam.Row)) {
 func personOf(i int) int { return i/7*3 + []int{0, 0, 0, 0, 1, 1, 2}[i%7] }
 
 // rows returns a function that makes a PCollection of the rows of the table or of the sets, each
-// row twice. Persons have four rows, two rows or one. Some rows do not say to which unit they belong.
+// row twice. Persons have four rows, two rows or one. Some rows do not say to which unit they
+// belong.
 func rows(sets bool, unit string) func(s sdk.Scope) sdk.PCollection {
 	return func(s sdk.Scope) sdk.PCollection {
 		var list []beam.Row

@@ -11,8 +11,8 @@ import (
 // personPairs implements Neighbours for persons. A whole person is added, removed or replaced. The
 // person has one row, RowsPerPerson rows, or ten times that number. The rows are the oddities in
 // turn, the heaviest row repeated, or random rows. They are together at the front, in the middle or
-// at the end, or mixed with the rows of other persons. The other persons have one row and RowsPerPerson
-// rows in turn.
+// at the end, or mixed with the rows of other persons. The other persons have one row and
+// RowsPerPerson rows in turn.
 func (g *generator) personPairs(r accountant.Relation, n int) []Pair {
 	most := g.schema.RowsPerPerson()
 	var odd []row

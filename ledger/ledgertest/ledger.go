@@ -370,8 +370,8 @@ func testCompact(t *testing.T, p *place) {
 	a := p.create(t, ledger.Terms{Limits: []ledger.Limit{{Epsilon: 1.9, Window: time.Hour}}})
 	b, late := p.open(t), p.open(t)
 	tx := ledger.Transaction{ID: "run", Groups: []ledger.Parts{{Purpose: "kinds", N: 3}},
-		Lines: []ledger.Line{{Purpose: "early run", Event: event, Count: 2}, {Purpose: "run", Event: event,
-			Count: 5, Group: 1, Part: 2}}}
+		Lines: []ledger.Line{{Purpose: "early run", Event: event, Count: 2},
+			{Purpose: "run", Event: event, Count: 5, Group: 1, Part: 2}}}
 	held, err := b.ReserveAll(tx)
 	must(t, err)
 	loose, err := b.Reserve("loose", event, 4)
