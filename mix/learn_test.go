@@ -115,8 +115,8 @@ func classifier(t *testing.T) *models.Classifier {
 	return must(models.MLP{Hidden: []int{20}}.Classifier(device.CPU(), 36, 3, 1))(t)
 }
 
-// checkMoments compares the class means of m with the means of 3000 other records, and the
-// variances of drawn records with theirs: in 180 classes with other noise the ratio was 0.68 ± 0.07.
+// checkMoments compares the class means of m with the means of 3000 other records, and variances of
+// drawn records with theirs: in 180 classes with other noise the ratio was 0.68 ± 0.07.
 func checkMoments(t *testing.T, m *mix.Moments) {
 	t.Helper()
 	data := striped(t, 3000, 9)
