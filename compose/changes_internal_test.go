@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -40,6 +41,15 @@ func without(table *records.Table, i int) *records.Table {
 		}
 	}
 	return table.Take(rows)
+}
+
+// TestUnitInterval checks that records are scaled from their bounds to [0, 1].
+func TestUnitInterval(t *testing.T) {
+	b := device.Batch{Rows: 1, Dense: device.HostMatrix(1, 3, []float32{-1, 2, 3})}
+	toUnit(records.Interval(3, -1, 3), &b)
+	if want := []float32{0, 0.75, 1}; !slices.Equal(b.Dense.Data, want) {
+		t.Errorf("got %v, want %v", b.Dense.Data, want)
+	}
 }
 
 func replaced(t *testing.T, table, by *records.Table, i int) records.Data {

@@ -52,19 +52,33 @@ func TestDistortionsAreSmallMovements(t *testing.T) {
 // TestNormalizedDistortionsKeepThePlace checks that distorted strokes keep their centre and size if
 // the distortion is normalised. It also checks that other distortions change them.
 func TestNormalizedDistortionsKeepThePlace(t *testing.T) {
-	const side, n = 28, 300
+	const height, width, n = 32, 28, 300
+	lit := func(image []float32) (s spot) { // by another formula than light
+		mass, far := 0.0, 0.0
+		for p, v := range image {
+			mass += float64(v)
+			s.x, s.y = s.x+float64(v)*float64(p%width), s.y+float64(v)*float64(p/width)
+		}
+		s.x, s.y = s.x/mass, s.y/mass
+		for p, v := range image {
+			d := math.Hypot(float64(p%width)-s.x, float64(p/width)-s.y)
+			far += float64(v) * d * d
+		}
+		s.size = math.Sqrt(far / mass)
+		return s
+	}
 	run := func(normalize bool) (centre, size float64) {
-		d := &movement{height: side, width: side, colours: 1, strength: 1, normalize: normalize,
-			out: make([]float32, side*side), rng: rand.New(rand.NewPCG(1, 2))}
-		image := make([]float32, side*side)
+		d := &movement{height: height, width: width, colours: 1, strength: 1, normalize: normalize,
+			out: make([]float32, height*width), rng: rand.New(rand.NewPCG(1, 2))}
+		image := make([]float32, height*width)
 		for range n {
 			clear(image)
 			for i := 6; i < 20; i++ {
-				image[i*side+i], image[i*side+i+1], image[6*side+i] = 1, 1, 0.7
+				image[i*width+i], image[i*width+i+1], image[6*width+i] = 1, 1, 0.7
 			}
-			was := light(image, side)
+			was := lit(image)
 			d.image(image)
-			is := light(image, side)
+			is := lit(image)
 			centre += math.Hypot(is.x-was.x, is.y-was.y) / n
 			size += math.Abs(is.size/was.size-1) / n
 		}

@@ -26,14 +26,15 @@ func budgetUnder(r accountant.Relation) accountant.Budget {
 	return accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
 }
 
-// lowAndHigh returns n records of the classes low and high, which differ in their first number.
+// lowAndHigh returns n records of the classes low and high, which differ in their first number. A
+// third of them is high.
 func lowAndHigh(t testing.TB, s records.Schema, n int) *records.Table {
 	t.Helper()
 	flat, labels := make([]float32, n*s.Dim()), make([]int32, n)
 	for i := range n {
-		labels[i] = int32(i % 2)
+		labels[i] = int32(i % 3 / 2)
 		row := flat[i*s.Dim():]
-		row[0], row[1] = 0.1+0.8*float32(i%2), float32(i)/float32(n)
+		row[0], row[1] = 0.1+0.8*float32(labels[i]), float32(i)/float32(n)
 	}
 	return must(records.FromFlat(s, flat, labels...))(t)
 }

@@ -75,6 +75,9 @@ func customers(n int, seed uint64) (list []customer) {
 	return list
 }
 
+// key returns a key that is not the number of its row.
+func key(row int) string { return fmt.Sprint(9999 - 7*row) }
+
 // shopOf returns the tables of some customers.
 func shopOf(t testing.TB, list []customer) *records.Linked {
 	d := shop(t)
@@ -83,15 +86,15 @@ func shopOf(t testing.TB, list []customer) *records.Linked {
 	parents := [3][][]string{nil, {{}}, {{}, {}}}
 	for c, own := range list {
 		rows[0] = append(rows[0], []any{[]string{"n", "s", "e"}[own.region], own.age})
-		keys[0] = append(keys[0], fmt.Sprint(c))
+		keys[0] = append(keys[0], key(c))
 		for o, order := range own.orders {
 			rows[1] = append(rows[1], []any{[]string{"a", "b", "c"}[order.state], order.amount})
-			keys[1] = append(keys[1], fmt.Sprint(o))
-			parents[1][0] = append(parents[1][0], fmt.Sprint(c))
+			keys[1] = append(keys[1], key(o))
+			parents[1][0] = append(parents[1][0], key(c))
 			for _, gift := range order.gifts {
 				rows[2] = append(rows[2], []any{gift})
-				parents[2][0] = append(parents[2][0], fmt.Sprint(c))
-				parents[2][1] = append(parents[2][1], fmt.Sprint(o))
+				parents[2][0] = append(parents[2][0], key(c))
+				parents[2][1] = append(parents[2][1], key(o))
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func mustPlan(t testing.TB, c gan.Config) *gan.Plan {
 	return must(c.Plan())(t)
 }
 
-// some returns n dense records around two prototypes.
+// some returns n dense records around two prototypes. Later classes have fewer records.
 func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -45,14 +45,14 @@ func some(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	flat, labels := make([]float32, n*s.Dim()), []int32(nil)
 	for i := range n {
 		for j := range s.Dim() {
-			if (j*2/s.Dim() == i%2) != (rng.Float64() < 0.1) {
+			if (j*2/s.Dim() == min(i%3, 1)) != (rng.Float64() < 0.1) {
 				flat[i*s.Dim()+j] = float32(hi)
 			} else {
 				flat[i*s.Dim()+j] = float32(lo)
 			}
 		}
 		if s.Classes() > 0 {
-			labels = append(labels, int32(i%s.Classes()))
+			labels = append(labels, int32(min(rng.IntN(s.Classes()), rng.IntN(s.Classes()))))
 		}
 	}
 	return must(records.FromFlat(s, flat, labels...))(t)

@@ -57,9 +57,34 @@ func TestGroupsPartition(t *testing.T) {
 			t.Errorf("%v: invalid groups %v", c.Groups, list)
 		}
 	}
-	if g := (Clipping{Groups: WeightsAndBiases}).groups(critic, norms); !slices.Equal(g[1].Blocks,
-		[]int{1, 3, 5, 7}) {
-		t.Errorf("the biases are blocks %v, want 1, 3, 5, 7", g[1].Blocks)
+	for _, c := range []Clipping{{Groups: WeightsAndBiases}, {Groups: Clustered, K: 4}} {
+		biases := func(g sgd.Group) bool { return slices.Equal(g.Blocks, []int{1, 3, 5, 7}) }
+		if list := c.groups(critic, norms); !slices.ContainsFunc(list, biases) {
+			t.Errorf("%v: groups %v, want one of the biases 1, 3, 5, 7", c.Groups, list)
+		}
+	}
+}
+
+// TestAveragesFollowFasterAtFirst checks the weight of the parameters in the average after each of
+// the first steps: nine in eleven, then less, and at last one minus the decay.
+func TestAveragesFollowFasterAtFirst(t *testing.T) {
+	critic, err := models.MLP{Hidden: []int{3}}.Critic(device.CPU(), 4, 0, 1)
+	net, err2 := models.MLP{}.NewGenerator(device.CPU(), 2,
+		[]models.Head{{Width: 4, Out: models.SigmoidHead}}, 1)
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	l := newLearner(device.CPU(), critic, net, Config{Latent: 2, Average: 0.3, GeneratorBatch: 5,
+		GeneratorOptimizer: sgd.Adam(0.1)})
+	want, rng := slices.Clone(l.average), rand.New(rand.NewPCG(1, 1))
+	for step, weight := range []float32{1 - 2./11, 1 - 3./12, 0.7, 0.7} {
+		l.step(rng)
+		for i, v := range l.average {
+			want[i] += weight * (l.params[i] - want[i])
+			if math.Abs(float64(v-want[i])) > 1e-5 {
+				t.Errorf("parameter %d after step %d has the average %v, want %v", i, step+1, v, want[i])
+			}
+		}
 	}
 }
 

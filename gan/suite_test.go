@@ -14,7 +14,7 @@ import (
 var subject = synthtest.Subject{System: gan.System(),
 	Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 		c := small(s, b.Relation)
-		c.Budget = b
+		c.Budget, c.Average = b, 0.9
 		p, err := c.Plan()
 		if err != nil {
 			return nil, err

@@ -65,7 +65,12 @@ func TestInterruptedWithoutRecords(t *testing.T) {
 // TestPublicCentresAreOfPublicRecords checks that a fit with public records starts at the clusters
 // of the public records, not at clusters of the private records.
 func TestPublicCentresAreOfPublicRecords(t *testing.T) {
-	public := table(t, square, [][]float32{{3, 0}, {2.9, 0}, {-3, 0}, {-2.9, 0}})
+	rows := make([][]float32, 99)
+	for i := range rows {
+		rows[i] = []float32{3, 0.2 * float32(i%2)}
+	}
+	rows[40] = []float32{-3, 0} // a cluster of its own
+	public := table(t, square, rows)
 	private := table(t, square, [][]float32{{2, 2}, {2, 2}, {2, 2}, {2, -2}, {2, -2}})
 	for seed := range uint64(5) {
 		cfg := cfgFor(2, 1)

@@ -100,7 +100,7 @@ func TestPassesOfPersons(t *testing.T) {
 	rows := blobs(rand.New(rand.NewPCG(1, 1)), 60, 0.7, corners...)
 	owners := make([]string, len(rows))
 	for i := range owners {
-		owners[i] = fmt.Sprint(i / 3)
+		owners[i] = fmt.Sprint(i/7*3, " ", []int{5, 6, 6, 4, 4, 4, 4}[i%7])
 	}
 	data := must(records.GroupBy(table(t, square, rows), owners, 2))(t)
 	cfg := kmeans.Config{K: 4, Iterations: 2, NoiseMultiplier: 2,

@@ -75,6 +75,13 @@ func TestSmallClustersKeepTheirCenter(t *testing.T) {
 			}
 		}
 	}
+	u := update(Config{Memory: 0.5, Shrink: NoShrink}, noise{clip: 1, sum: 1, count: 0.1}, 1, 1)
+	for range 2 { // less than one record in a release
+		c := u.centers([][]float64{{0.5}}, released{sums: []float64{0.2}, counts: []float64{0.9}})
+		if c[0][0] != 0.5 {
+			t.Errorf("a cluster of less than one record moves to %v", c)
+		}
+	}
 	before[1][0] = 7
 	if got[1][0] == 7 {
 		t.Error("new centres share memory with the old ones")

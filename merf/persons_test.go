@@ -29,8 +29,8 @@ func people(t *testing.T, persons int) *records.Persons {
 	for i := range persons {
 		for j := range 1 + i%5 {
 			flat = append(flat, float32(i)/float32(persons), float32(j)/5)
-			labels = append(labels, int32((i+j)%2))
-			keys = append(keys, i)
+			labels = append(labels, int32((i+j)%3/2))
+			keys = append(keys, 1000-7*i)
 		}
 	}
 	d := must(records.FromFlat(records.Interval(2, 0, 1).WithLabels("a", "b"), flat, labels...))(t)

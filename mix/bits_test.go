@@ -3,6 +3,7 @@ package mix_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -50,7 +51,7 @@ func TestBitsOfASeed(t *testing.T) {
 		if c.Centers.Share > 0 {
 			c.Centers.Share, c.Centers.NoiseMultiplier = 0, 2
 		}
-		gen := must(mustPlan(t, c).Fit(ctx, grey(t, 30, s)))(t)
+		gen := must(mustPlan(t, c).Fit(ctx, greyOf(t, 30, s, (*rand.Rand).IntN)))(t)
 		x, y := gen.Model().(*mix.Model).Rows().Matrices()
 		h := sha256.New()
 		fmt.Fprint(h, x.Data, y.Data)

@@ -115,10 +115,12 @@ func classifier(t *testing.T) *models.Classifier {
 	return must(models.MLP{Hidden: []int{20}}.Classifier(device.CPU(), 36, 3, 1))(t)
 }
 
-// checkMoments compares the class means of m with the means of 3000 other records.
+// checkMoments compares the class means of m with the means of 3000 other records, and variances of
+// drawn records with theirs: in 180 classes with other noise the ratio was 0.68 ± 0.07.
 func checkMoments(t *testing.T, m *mix.Moments) {
 	t.Helper()
 	data := striped(t, 3000, 9)
+	drawn := must(m.Sample(t.Context(), 1000, 1))(t)
 	for class, rows := range data.RowsByLabel() {
 		var b device.Batch
 		data.Gather(rows, &b)
@@ -131,10 +133,28 @@ func checkMoments(t *testing.T, m *mix.Moments) {
 			worst = max(worst, math.Abs(got-mean))
 		}
 		t.Logf("class %d: mean off by %.4f", class, worst)
+		if r := variance(drawn, class) / variance(data, class); r < 0.25 || r > 2 {
+			t.Errorf("class %d: the variance is %.2f of that of real records", class, r)
+		}
 		if worst > 0.15 || m.Components(class) < 1 {
 			t.Errorf("class %d: mean off by %.3f, %d components", class, worst, m.Components(class))
 		}
 	}
+}
+
+// variance returns the sum of the variances of all coordinates within a class.
+func variance(d *records.Table, class int) (sum float64) {
+	var b device.Batch
+	d.Gather(d.RowsByLabel()[class], &b)
+	for j := range b.Dense.Cols {
+		var first, second float64
+		for i := range b.Rows {
+			v := float64(b.Dense.Row(i)[j])
+			first, second = first+v/float64(b.Rows), second+v*v/float64(b.Rows)
+		}
+		sum += second - first*first
+	}
+	return sum
 }
 
 // TestRowsSurviveSaving checks that a model file and the arrays of an npz file hold the rows.
@@ -239,22 +259,23 @@ func TestProject(t *testing.T) {
 // TestDenoise checks that smoothing leaves constant images unchanged and reduces noise.
 func TestDenoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	flat := make([]float32, 2*64)
-	for i := range 64 {
-		flat[i], flat[64+i] = 0.3, float32(rng.NormFloat64())
+	const n = 7 * 9 * 3
+	flat := make([]float32, 2*n)
+	for i := range n {
+		flat[i], flat[n+i] = 0.3*float32(i%3), float32(rng.NormFloat64())
 	}
-	rows := mix.RowsOf(64, 0, flat, nil)
-	out := must(mix.Denoise(rows, records.Image(8, 8), 1))(t)
-	for _, v := range out.Features(0) {
-		if math.Abs(float64(v)-0.3) > 1e-5 {
-			t.Errorf("a pixel of a constant image is %v after smoothing, want 0.3", v)
+	rows := mix.RowsOf(n, 0, flat, nil)
+	out := must(mix.Denoise(rows, records.RGBImage(7, 9), 1))(t)
+	for i, v := range out.Features(0) {
+		if math.Abs(float64(v-flat[i])) > 1e-5 {
+			t.Errorf("number %d of one colour is %v after smoothing, want %v", i, v, flat[i])
 		}
 	}
 	if got := spread(out.Features(1)); got > 0.6*spread(rows.Features(1)) {
 		t.Errorf("smoothing changed the noise from %v to %v, want at most 0.6 of it",
 			spread(rows.Features(1)), got)
 	}
-	if _, err := mix.Denoise(rows, records.Interval(64, 0, 1), 1); err == nil {
+	if _, err := mix.Denoise(rows, records.Interval(n, 0, 1), 1); err == nil {
 		t.Error("Denoise accepts vectors, want an error")
 	}
 }
@@ -342,9 +363,12 @@ func TestMomentsOfNoClass(t *testing.T) {
 }
 
 // TestMomentsOfSubsets checks the moments if every sample has the same size, which makes the class
-// counts dependent.
+// counts dependent. The records are vectors, whose coordinates are a basis of their own.
 func TestMomentsOfSubsets(t *testing.T) {
-	data := striped(t, 6000, 1)
+	images := striped(t, 6000, 1)
+	flat, _ := images.Flat()
+	data := must(records.FromFlat(records.Interval(36, 0, 1).WithLabels("high", "middle", "low"), flat,
+		images.Labels()...))(t)
 	c := mix.Config{Schema: data.Schema(), Budget: accountant.Budget{Epsilon: 16, Delta: 1e-5,
 		Relation: accountant.ReplaceOne}, Sampling: mix.WithoutReplacement{Records: 6000, Degree: 32},
 		Mixtures: 3000, ClipNorm: 3}

@@ -143,8 +143,16 @@ func everythingVisible(p *mix.Plan) func(context.Context, *ledger.Ledger,
 	}
 }
 
-// grey draws labelled records at random.
+// grey draws labelled records at random. Later classes have fewer records.
 func grey(t testing.TB, n int, s records.Schema) *records.Table {
+	t.Helper()
+	return greyOf(t, n, s, func(rng *rand.Rand, classes int) int {
+		return min(rng.IntN(classes), rng.IntN(classes))
+	})
+}
+
+func greyOf(t testing.TB, n int, s records.Schema,
+	class func(rng *rand.Rand, classes int) int) *records.Table {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(9, uint64(n)))
 	flat, labels := make([]float32, n*s.Dim()), make([]int32, n)
@@ -152,7 +160,7 @@ func grey(t testing.TB, n int, s records.Schema) *records.Table {
 		flat[i] = rng.Float32()
 	}
 	for i := range labels {
-		labels[i] = int32(rng.IntN(max(s.Classes(), 1)))
+		labels[i] = int32(class(rng, max(s.Classes(), 1)))
 	}
 	if s.Classes() == 0 {
 		labels = nil

@@ -11,7 +11,8 @@ import (
 // personPairs implements Neighbours for persons. A whole person is added, removed or replaced. The
 // person has one row, RowsPerPerson rows, or ten times that number. The rows are the oddities in
 // turn, the heaviest row repeated, or random rows. They are together at the front, in the middle or
-// at the end, or mixed with the rows of other persons. Every other person has two rows.
+// at the end, or mixed with the rows of other persons. The other persons have one row and
+// RowsPerPerson rows in turn.
 func (g *generator) personPairs(r accountant.Relation, n int) []Pair {
 	most := g.schema.RowsPerPerson()
 	var odd []row
@@ -63,24 +64,29 @@ func (g *generator) personPair(r accountant.Relation, base namedRows, rows []row
 	return Pair{name, g.persons(base.rows, other, p), g.persons(base.rows, rows, p)}
 }
 
-// persons groups base into persons of two consecutive rows each, and adds one more person with the
-// rows own.
+// owner returns the person of row i of base: persons have one row and RowsPerPerson rows in turn.
+func (g *generator) owner(i int) int {
+	two := 1 + g.schema.RowsPerPerson()
+	return i/two*2 + min(i%two, 1)
+}
+
+// persons groups base into persons of consecutive rows, and adds one more person with the rows own.
 func (g *generator) persons(base, own []row, p placement) records.Data {
 	g.tb.Helper()
 	list, keys := slices.Clone(base[:p.at]), make([]int, p.at)
 	for i := range keys {
-		keys[i] = i / 2
+		keys[i] = g.owner(i)
 	}
 	rest := base[p.at:]
 	for i, r := range own {
 		list, keys = append(list, r), append(keys, -1)
 		if p.among && len(rest) > 0 && i > 0 {
-			list, keys = append(list, rest[0]), append(keys, (len(base)-len(rest))/2)
+			list, keys = append(list, rest[0]), append(keys, g.owner(len(base)-len(rest)))
 			rest = rest[1:]
 		}
 	}
 	for i, r := range rest {
-		list, keys = append(list, r), append(keys, (len(base)-len(rest)+i)/2)
+		list, keys = append(list, r), append(keys, g.owner(len(base)-len(rest)+i))
 	}
 	most := g.schema.RowsPerPerson()
 	d, err := records.GroupBy(g.table(list), keys, most)

@@ -29,7 +29,7 @@ func personsOf(t *testing.T, dim, most int, all ...person) *records.Persons {
 		found = false
 		for i, p := range all {
 			if j < len(p) {
-				rows, keys, found = append(rows, p[j]), append(keys, i), true
+				rows, keys, found = append(rows, p[j]), append(keys, 50-3*i), true
 			}
 		}
 	}

@@ -289,8 +289,10 @@ func testTransactions(t *testing.T, p *place) {
 // in memory.
 func testOperations(t *testing.T, p *place) {
 	rng := rand.New(rand.NewPCG(7, 17))
-	handles := []*ledger.Ledger{p.create(t, ledger.Terms{}), p.open(t), p.open(t)}
-	memory := ledger.New(budget)
+	terms := ledger.Terms{Budget: accountant.Budget{Epsilon: 4, Delta: 1e-6,
+		Relation: accountant.ReplaceOne}}
+	handles := []*ledger.Ledger{p.create(t, terms), p.open(t), p.open(t)}
+	memory := ledger.New(terms.Budget)
 	refused := 0
 	pick := func(l *ledger.Ledger, path []int) *ledger.Ledger {
 		for _, i := range path {
@@ -320,11 +322,13 @@ func testOperations(t *testing.T, p *place) {
 				if i > 40 {
 					continue // few groups are enough
 				}
-				_, errs[k] = at.Disjoint(ledger.Parts{Purpose: purpose, N: 2})
+				_, errs[k] = at.Disjoint(ledger.Parts{Purpose: purpose, N: 2 + i%3})
 			case 4:
 				_, errs[k] = at.ReserveAll(ledger.Transaction{ID: fmt.Sprintf("run %d", i%50),
+					Groups: []ledger.Parts{{Purpose: "two", N: 2}, {Purpose: "three", N: 3}}[:i%50%3],
 					Lines: []ledger.Line{{Purpose: fmt.Sprint("run ", i%50), Event: event, Count: 3},
-						{Purpose: "other", Event: event, Count: 2, Taken: 1}}})
+						{Purpose: "other", Event: event, Count: 2, Taken: 1, Group: i % 50 % 3,
+							Part: i % 50 % 3 / 2}}})
 			case 5:
 				var r *ledger.Reservation
 				if r, errs[k] = at.Resume(purpose, e); errs[k] == nil {
@@ -365,8 +369,9 @@ func testOperations(t *testing.T, p *place) {
 func testCompact(t *testing.T, p *place) {
 	a := p.create(t, ledger.Terms{Limits: []ledger.Limit{{Epsilon: 1.9, Window: time.Hour}}})
 	b, late := p.open(t), p.open(t)
-	tx := ledger.Transaction{ID: "run", Lines: []ledger.Line{
-		{Purpose: "run", Event: event, Count: 6}}}
+	tx := ledger.Transaction{ID: "run", Groups: []ledger.Parts{{Purpose: "kinds", N: 3}},
+		Lines: []ledger.Line{{Purpose: "early run", Event: event, Count: 2},
+			{Purpose: "run", Event: event, Count: 5, Group: 1, Part: 2}}}
 	held, err := b.ReserveAll(tx)
 	must(t, err)
 	loose, err := b.Reserve("loose", event, 4)
@@ -380,26 +385,27 @@ func testCompact(t *testing.T, p *place) {
 	must(t, parts[0].Spend("part", event))
 	again, err := a.ReserveAll(tx)
 	must(t, err)
-	must(t, again[0].Spend())
+	must(t, again[1].Spend())
 	want := a.Epsilon()
 	must(t, a.Compact())
-	must(t, held[0].Spend()) // b and late must go on from the snapshot
+	must(t, held[1].Spend()) // b and late must go on from the snapshot
 	must(t, loose.Spend())
 	if got := late.Epsilon(); got != want {
 		t.Errorf("ε = %v, before compaction %v", got, want)
 	}
 	must(t, a.Compact())
 	same(t, a, b, late, p.open(t))
-	for held[0].Spend() == nil {
+	for held[1].Spend() == nil {
 	}
 	for loose.Spend() == nil {
 	}
 	taken := map[string]int{}
-	for _, e := range p.open(t).Entries() {
+	l := p.open(t)
+	for _, e := range append(l.Entries(), l.Children()[0].Parts[2].Entries()...) {
 		taken[e.Purpose] = e.Spent
 	}
-	if taken["run"] != 6 || taken["loose"] != 4 {
-		t.Errorf("taken uses: got %v, want 6 of run and 4 of loose", taken)
+	if taken["run"] != 5 || taken["loose"] != 4 || taken["early run"] != 0 {
+		t.Errorf("taken uses: got %v, want 5 of run, 4 of loose and none of early run", taken)
 	}
 	if got := p.open(t).Epsilon(); got != want {
 		t.Errorf("ε = %v, before compaction %v", got, want)

@@ -19,7 +19,7 @@ import (
 // testBill checks that a plan states its price in text and in JSON, and that its JSON reads back.
 func (s Subject) testBill(t *testing.T) {
 	for _, r := range relations {
-		p, _ := s.quickest(t, budgetOf(r))
+		p, _ := s.quickest(t, budgetOf(r), 0)
 		printed := p.String()
 		for _, stage := range p.Stages() {
 			if !strings.Contains(printed, stage.Purpose) {
@@ -169,7 +169,7 @@ func mutants(t *testing.T, file []byte, n int) [][]byte {
 // reserved.
 func (s Subject) testMistakes(t *testing.T) {
 	b := budgetOf(accountant.AddOrRemoveOne)
-	p, data := s.quickest(t, b)
+	p, data := s.quickest(t, b, 0)
 	ctx := t.Context()
 	wrong := func(what string, err error, paid *ledger.Ledger) {
 		t.Helper()

@@ -17,7 +17,7 @@ func sample(t testing.TB, s records.Schema, n int, seed uint64) records.Data {
 	if s.Classes() > 0 {
 		labels = make([]int32, n)
 		for i := range labels {
-			labels[i] = int32(rng.IntN(s.Classes()))
+			labels[i] = int32(min(rng.IntN(s.Classes()), rng.IntN(s.Classes()))) // of unequal sizes
 		}
 	}
 	data := must(decode(s, rng, n, labels))(t)

@@ -18,7 +18,7 @@ import (
 // requested. Every such run must end with ErrData, even if another goroutine reads the records.
 // ErrData reveals nothing about the records.
 func (s Subject) testFailingData(t *testing.T) {
-	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	for what, d := range map[string]failing{
 		"rows panic":        {Data: data, rows: true},
 		"the length panics": {Data: data, length: true},

@@ -17,7 +17,7 @@ import (
 // testFiles checks that damaged and hostile files result in errors, even if their checksum is
 // right.
 func (s Subject) testFiles(t *testing.T) {
-	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	path := filepath.Join(tempDir(t), "run")
 	gen := fit(t, p, ledger.New(p.Budget()), data, synth.CheckpointEvery(path, 3))
 	var file bytes.Buffer

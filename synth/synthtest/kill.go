@@ -91,7 +91,7 @@ func (s Subject) inChild(t *testing.T) {
 	if folder == "" {
 		return
 	}
-	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	trace, err := os.OpenFile(filepath.Join(folder, "trace"),
 		os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -115,7 +115,7 @@ func (tracer) Sample(entropy.Sample)            {}
 func (tracer) Refuse(string, error)             {}
 
 func (r tracer) Spend(purpose string, _ any, count int, err error) {
-	if count == 0 && err == nil { // one use of a reservation is taken
+	if count == 0 && err == nil && r.file != nil { // one use of a reservation is taken
 		fmt.Fprintf(r.file, "use\t%s\n", purpose)
 	}
 }
@@ -185,7 +185,7 @@ func (s Subject) timed(t *testing.T) time.Duration {
 // checkTrace checks the recorded draws against the plan's reservation, and that no noise repeats.
 func (s Subject) checkTrace(t *testing.T, c killCase) {
 	t.Helper()
-	p, _ := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, _ := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	reserved := map[string]int{}
 	for _, stage := range p.Stages() {
 		if reserved[stage.Purpose] = stage.Count * max(stage.Parts, 1); stage.Once {

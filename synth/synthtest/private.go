@@ -34,7 +34,7 @@ func (s Subject) testReplay(t *testing.T) {
 		if s.OwnNumbers && r == accountant.ReplaceOne {
 			continue // a record that moves to another part renumbers other records
 		}
-		p, _ := s.quickest(t, budgetOf(r))
+		p, _ := s.quickest(t, budgetOf(r), 0)
 		list := kinds(t)
 		every := list[len(list)-1].schema // a table with every kind of column
 		_, err := s.Plan(every, budgetOf(r), rows)

@@ -55,8 +55,6 @@ type shareTap struct {
 	drawn map[string]int
 }
 
-func (*shareTap) Spend(string, any, int, error) {}
-
 func (s *shareTap) Release(r *entropy.Release) error {
 	line, ok := s.line[r.Purpose]
 	if !ok {

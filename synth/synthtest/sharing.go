@@ -19,7 +19,7 @@ import (
 // completed fits must be the number that the ledger can pay for. The others must be refused before
 // they draw anything.
 func (s Subject) testSharedLedger(t *testing.T) {
-	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	const fits, payable = 6, 3
 	l := ledger.New(accountant.Budget{Epsilon: costOf(t, p, payable),
 		Delta: p.Budget().Delta})
@@ -99,7 +99,7 @@ func (s Subject) reports(t *testing.T, p synth.Plan, data records.Data) (n int,
 // no refund. Only a run that has reported all may complete. A run cancelled beforehand must reserve
 // nothing, and a run cancelled while it reads records must draw nothing more.
 func (s Subject) testCancellation(t *testing.T) {
-	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	n, stages := s.reports(t, p, data)
 	for stage := range stages {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -149,7 +149,7 @@ func (s Subject) testCancellation(t *testing.T) {
 // testOptions checks that, given the same noise, a plan results in the same generator with any
 // options.
 func (s Subject) testOptions(t *testing.T) {
-	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne))
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	draw := func(opts ...synth.Option) device.Batch {
 		l := ledger.New(p.Budget())
 		gen := must(p.FitOn(privacytest.Seeded(t, t.Context(), 7), l, data, opts...))(t)

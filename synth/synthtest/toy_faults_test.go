@@ -37,6 +37,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"plain errors":           {"files", "want ErrFormat: see synth.Malformed"},
 		"never cancelled":        {"cancellation", "error <nil>, want context.Canceled"},
 		"cancelled too late":     {"cancellation", "1 further draws"},
+		"saved sums are lost":    {"checkpoints/report_5", "another result than one that was not"},
 		"none":                   {"cancellation", ""},
 	} {
 		cmd := exec.Command(exe, "-test.run", "^TestFaultsAreFound$/"+c.part)
@@ -86,6 +87,7 @@ func (w *work) faulty(fault string) (synth.Plan, error) {
 	if fault == "another multiplier" {
 		stages[0].NoiseMultiplier *= 3
 	}
+	w.forget = fault == "saved sums are lost"
 	p, err := synth.NewProgram("toy", w.schema, w.budget, stages, faultyWork{w, fault})
 	if err != nil {
 		return nil, err
