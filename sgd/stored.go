@@ -63,7 +63,7 @@ func (s *stored) gather(be device.Backend, rows []int32, b *device.Batch) {
 	if n := len(rows); s.own.Rows < n {
 		s.own = be.New(n+n/4, s.all.Cols)
 	}
-	s.list.Offsets, s.list.Items = []int{0}, nil
+	s.list.Offsets, s.list.Items = append(s.list.Offsets[:0], 0), s.list.Items[:0]
 	for i, row := range rows {
 		s.list.Offsets, s.list.Items = append(s.list.Offsets, i+1), append(s.list.Items, uint32(row))
 	}
