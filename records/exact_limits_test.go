@@ -185,4 +185,8 @@ func TestDefaultLimits(t *testing.T) {
 			t.Error("2⁶³ parameters are allowed")
 		}
 	}
+	// The share of a small limit is not 0, which would mean the default.
+	if part, _ := (records.Limits{Parameters: 3}).Share(5); part.CheckParameters("x", 2) == nil {
+		t.Error("a fifth of 3 parameters allows 2")
+	}
 }

@@ -114,7 +114,7 @@ func (l Limits) unpacked(read int64) int64 {
 // false if parts within parts are too many for useful limits.
 func (l Limits) Share(n int) (part Limits, ok bool) {
 	part = l
-	part.Parameters = orDefault(l.Parameters, mostParameters) / int64(max(n, 1))
+	part.Parameters = max(orDefault(l.Parameters, mostParameters)/int64(max(n, 1)), 1) // 0: default
 	return part, part.Parameters >= mostParameters>>6
 }
 
