@@ -42,7 +42,7 @@ const (
 func trendGroups(attributes []marginal.Attribute, groups []marginal.Grouping) []marginal.Grouping {
 	out := slices.Clone(groups)
 	for k, a := range attributes {
-		if a.Codes > mostOwnCodes || a.Target {
+		if !hasOwnCells(a) {
 			continue
 		}
 		g := marginal.Grouping{Group: make([]uint16, a.Codes), Part: groups[k].Part, Size: a.Codes}
@@ -53,6 +53,9 @@ func trendGroups(attributes []marginal.Attribute, groups []marginal.Grouping) []
 	}
 	return out
 }
+
+// hasOwnCells reports whether each code of a column is a cell of a trend.
+func hasOwnCells(a marginal.Attribute) bool { return a.Codes <= mostOwnCodes && !a.Target }
 
 // sides returns the numbers of groups of two columns in a table of both. Neighbours are merged if
 // the table would have more than mostPairCells cells.

@@ -18,12 +18,11 @@ type redraw struct {
 	intervals []network.Choice // of residuals, for each range
 	of        *model
 	cells     graphical.Domain
-	own       []marginal.Grouping // what cells are
-	codes     []int               // of a row; -1 for those that are drawn given their group
-	group     []uint16            // of the target's codes
-	below     []float64           // fraction of records up to each of them
-	allowed   []float64           // of each code's values, relative to the largest; nil for all
-	any       network.Choice      // of an allowed code
+	codes     []int          // of a row; -1 for those that are drawn given their group
+	group     []uint16       // of the target's codes
+	below     []float64      // fraction of records up to each of them
+	allowed   []float64      // of each code's values, relative to the largest; nil for all
+	any       network.Choice // of an allowed code
 	ordered   int
 	order     []int // of the attributes of completer's rows
 	row       []uint16
@@ -35,10 +34,10 @@ type redraw struct {
 // newRedraw returns the redraw of rows that a graphical model of t draws. It writes codes.
 func (t *model) newRedraw(m *graphical.Model, codes []int) *redraw {
 	target := t.trend.Target
-	d := &redraw{trend: t.trend, of: t, codes: codes, own: trendGroups(t.attributes, t.groups),
+	d := &redraw{trend: t.trend, of: t, codes: codes,
+		cells: domainOf(trendGroups(t.attributes, t.groups)),
 		group: t.groups[target].Group, ordered: t.attributes[target].Ordered(),
 		groups: make([]uint16, len(m.Domain))}
-	d.cells = domainOf(d.own)
 	d.completed = func(a int) int { return int(d.groups[a]) }
 	for _, p := range d.Spread {
 		d.intervals = append(d.intervals, network.NewChoice(p))
@@ -93,9 +92,9 @@ func fractions(m *graphical.Model, target int, g marginal.Grouping) []float64 {
 // mostTries is the largest number of rows that are drawn for one whose target meets a condition.
 const mostTries = 1 << 12
 
-// next sets the codes of the target and of the columns that it depends on, and returns the groups of
-// a row, given drawn rows. With a condition on the target it draws rows until one meets it; after
-// mostTries, it keeps the row and draws the target without regard to it.
+// next sets the codes of the target and of the columns that it depends on, and returns the groups
+// of a row, given drawn rows. With a condition on the target it draws rows until one meets it;
+// after mostTries, it keeps the row and draws the target without regard to it.
 func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (group func(a int) int) {
 	code := 0
 	for try := 1; ; try++ {
@@ -130,17 +129,17 @@ func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (grou
 // early draws the codes of the columns that the target depends on, where a cell is a code.
 func (d *redraw) early(group func(a int) int, rng *rand.Rand) {
 	d.of.drawTogether(group, d.codes, rng)
-	for a, own := range d.own {
-		if d.codes[a] < 0 && own.Size != d.of.groups[a].Size && !slices.Contains(d.Late, a) {
-			d.codes[a] = d.of.pick(a, group(a), rng)
+	for j, a := range d.of.attributes {
+		if d.codes[j] < 0 && hasOwnCells(a) && !slices.Contains(d.Late, j) {
+			d.codes[j] = d.of.pick(j, group(j), rng)
 		}
 	}
 }
 
 // cell returns the cell of a column.
 func (d *redraw) cell(group func(a int) int, a int) int {
-	if code := d.codes[a]; code >= 0 && d.own[a].Size != d.of.groups[a].Size {
-		return int(d.own[a].Group[code])
+	if hasOwnCells(d.of.attributes[a]) {
+		return d.codes[a]
 	}
 	return group(a)
 }

@@ -67,7 +67,7 @@ func (m method) trendNoise(noise, part float64) float64 {
 func (m method) mostTrend() float64 {
 	cells := 0
 	for _, a := range m.attributes {
-		if cells += a.Codes; a.Ordered() > 0 {
+		if cells += a.Codes; a.Ordered() > 0 && a.Codes > mostOwnCodes {
 			cells += min(a.Ordered(), 2*m.Bins) - a.Ordered()
 		}
 	}
@@ -189,12 +189,12 @@ func (t *trending) end() error {
 // refine replaces the groups of the rows of the pool by cells.
 func (t *trending) refine(rng *rand.Rand) {
 	for a, g := range t.groups {
-		if t.own[a].Size == g.Size {
+		if !hasOwnCells(t.attributes[a]) {
 			continue
 		}
 		codes, choices := g.Members()
 		for i, group := range t.pool[a] {
-			t.pool[a][i] = t.own[a].Group[codes[group][choices[group].Pick(rng, -1)]]
+			t.pool[a][i] = uint16(codes[group][choices[group].Pick(rng, -1)])
 		}
 	}
 }
@@ -280,7 +280,7 @@ func (t *trending) releaseScores() error {
 			explained += (sums[k]*sums[k] - out.std*out.std) / max(count, out.std/scoresClip) /
 				(t.variance * t.total)
 		}
-		if explained > lateColumn {
+		if explained > lateColumn && !hasOwnCells(t.attributes[a]) {
 			t.Late = append(t.Late, a)
 		} else {
 			others += max(explained, 0)
@@ -380,8 +380,8 @@ func (t *trending) releasePair(second observed) error {
 	return nil
 }
 
-// paired reports whether a column may be in a table of two columns: whether it has few levels, or is
-// a number, whose groups may be merged with their neighbours.
+// paired reports whether a column may be in a table of two columns: whether it has few levels, or
+// is a number, whose cells may be merged with their neighbours.
 func (t *trending) paired(a int) bool {
 	return t.cells[a] > 1 && (t.cells[a] <= mostPairSide || t.attributes[a].Ordered() > 0)
 }
