@@ -33,9 +33,10 @@ import (
 // A number to be predicted ([records.Target]) is drawn given the whole row, if there is no class
 // and the records are many compared with the noise. Its score, a normal quantile of its rank, is a
 // sum of weights, one for each value of another column and of a table of two columns, plus a
-// residual. A column that alone explains most of the score, if the other columns explain much of it
-// too, is drawn after the target. A condition on the target is met by rejecting rows, up to 4,096
-// for each; under one on a column after the target, the graphical model alone draws the rows.
+// residual. A column of more than 32 values that alone explains most of the score, if the other
+// columns explain much of it too, is drawn after the target. A condition on the target is met by
+// rejecting rows, up to 4,096 for each; under one on a column after the target, the graphical model
+// alone draws the rows.
 // Otherwise such a number has the part of a class: its tables have twice the weight, and may have
 // coarse groups of the other columns.
 //

@@ -187,7 +187,7 @@ func TestPassesOfOnePlan(t *testing.T) {
 func TestPassesOfATrend(t *testing.T) {
 	_, m := targetPlan(t, accountant.Budget{Epsilon: 1, Delta: 1e-5})
 	groups := someGroups(m.attributes)
-	d := domainOf(groups)
+	d := domainOf(trendGroups(m.attributes, groups))
 	parts := slices.Repeat([]float64{1}, m.attributes[0].Codes)
 	good := func() trendState {
 		return trendState{marginal.GroupState(groups), &trend{Target: 0, Parts: parts, Scale: 1},

@@ -70,8 +70,7 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	codes := make([]int, len(t.attributes))
 	var again *redraw
 	if t.trend != nil {
-		g := t.trend.Target
-		again = newRedraw(t.trend, model, t.attributes[g], t.groups[g], t.target)
+		again = t.newRedraw(model, codes)
 	}
 	draw := func(rows *records.Nonzeros) { t.row(pools.next, again, codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
@@ -84,23 +83,17 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 // uses the memory of codes.
 func (t *model) row(drawn func() (group func(j int) int), again *redraw, codes []int,
 	rows *records.Nonzeros, rng *rand.Rand) {
-	for j := range codes {
-		codes[j] = -1
-	}
 	var group func(j int) int
-	if again == nil {
-		group = drawn()
+	if again != nil {
+		group = again.next(drawn, rng)
 	} else {
-		codes[again.Target], group = again.next(drawn, rng)
-	}
-	for _, j := range t.joints {
-		j.draw(t.model.Domain, group, codes, rng)
+		group = drawn()
+		t.drawTogether(group, codes, rng)
 	}
 	for j, a := range t.attributes {
 		code := codes[j]
 		if code < 0 {
-			g := group(j)
-			code = t.codes[j][g][t.choices[j][g].Pick(rng, -1)]
+			code = t.pick(j, group(j), rng)
 		}
 		if a.Class() {
 			rows.Labels = append(rows.Labels, int32(code))
@@ -109,6 +102,21 @@ func (t *model) row(drawn func() (group func(j int) int), again *redraw, codes [
 		a.Write(rows, code, t.spans[j], t.parts[j][code], rng)
 	}
 	rows.End()
+}
+
+// drawTogether sets the codes of columns under joint conditions, and all others to -1.
+func (t *model) drawTogether(group func(j int) int, codes []int, rng *rand.Rand) {
+	for j := range codes {
+		codes[j] = -1
+	}
+	for _, j := range t.joints {
+		j.draw(t.model.Domain, group, codes, rng)
+	}
+}
+
+// pick draws the code of an attribute given its group.
+func (t *model) pick(j, group int, rng *rand.Rand) int {
+	return t.codes[j][group][t.choices[j][group].Pick(rng, -1)]
 }
 
 // modelHeader describes a model in a file. The file's sections hold the factors, the groups
@@ -185,7 +193,8 @@ func readModel(f *synth.File, l synth.Loading) (synth.Model, error) {
 		return nil, err
 	}
 	t := newModel(h.Schema, h.Fine, groups, graphical.NewModel(domain, factors))
-	if t.trend = h.Trend; t.trend != nil && !t.trend.valid(attributes, domain, true) {
+	if t.trend = h.Trend; t.trend != nil &&
+		!t.trend.valid(attributes, domainOf(trendGroups(attributes, groups)), true) {
 		return nil, malformed("a trend that no plan has")
 	}
 	if h.Divided == nil {

@@ -27,7 +27,9 @@ const (
 	mostTrendColumns = 128
 	mostLate         = 4    // drawn after the target one row at a time
 	mostTrendCells   = 1200 // cells of all columns' own tables; solving takes their cube
-	mostPairSide     = 10   // groups of a column in a table of two
+	mostOwnCodes     = 32   // of a column whose codes are not merged into groups
+	mostPairSide     = 10   // groups of a column in a table of two, if it has many cells
+	mostPairCells    = 200  // of such a table otherwise
 	trendRanges      = 8    // of row scores
 	trendResiduals   = 24   // intervals of residuals
 	trendReach       = 4.0  // largest residual, in standard deviations
@@ -35,13 +37,30 @@ const (
 	leastTotal       = 1e-300
 )
 
-// side returns the group of a value in a table of two columns, of which there are at most
-// mostPairSide.
-func side(group, size int) int {
-	if size <= mostPairSide {
-		return group
+// trendGroups returns the groups of values that a trend has weights for: those of the graphical
+// model, or each code for itself if there are few.
+func trendGroups(attributes []marginal.Attribute, groups []marginal.Grouping) []marginal.Grouping {
+	out := slices.Clone(groups)
+	for k, a := range attributes {
+		if !hasOwnCells(a) {
+			continue
+		}
+		g := marginal.Grouping{Group: make([]uint16, a.Codes), Part: groups[k].Part, Size: a.Codes}
+		for code := range g.Group {
+			g.Group[code] = uint16(code)
+		}
+		out[k] = g
 	}
-	return group * mostPairSide / size
+	return out
+}
+
+// hasOwnCells reports whether each code of a column is a cell of a trend.
+func hasOwnCells(a marginal.Attribute) bool { return a.Codes <= mostOwnCodes && !a.Target }
+
+// sides returns the numbers of groups of two columns in a table of both. Neighbours are merged if
+// the table would have more than mostPairCells cells.
+func sides(a, b int) (int, int) {
+	return min(a, max(mostPairCells/b, mostPairSide)), min(b, max(mostPairCells/a, mostPairSide))
 }
 
 // tableCells returns the number of cells of a trend's table.
@@ -49,7 +68,8 @@ func tableCells(d graphical.Domain, table []int) int {
 	if len(table) == 1 {
 		return d[table[0]]
 	}
-	return min(d[table[0]], mostPairSide) * min(d[table[1]], mostPairSide)
+	a, b := sides(d[table[0]], d[table[1]])
+	return a * b
 }
 
 // tablesCells returns the number of cells of all tables.
@@ -74,8 +94,9 @@ func tableCell(d graphical.Domain, table []int, group func(a int) int) int {
 	if len(table) == 1 {
 		return group(table[0])
 	}
-	a, b := table[0], table[1]
-	return side(group(a), d[a])*min(d[b], mostPairSide) + side(group(b), d[b])
+	first, second := d[table[0]], d[table[1]]
+	a, b := sides(first, second)
+	return group(table[0])*a/first*b + group(table[1])*b/second
 }
 
 // score returns the score of a row.

@@ -16,7 +16,9 @@ import (
 type redraw struct {
 	*trend
 	intervals []network.Choice // of residuals, for each range
-	domain    graphical.Domain
+	of        *model
+	cells     graphical.Domain
+	codes     []int          // of a row; -1 for those that are drawn given their group
 	group     []uint16       // of the target's codes
 	below     []float64      // fraction of records up to each of them
 	allowed   []float64      // of each code's values, relative to the largest; nil for all
@@ -29,22 +31,23 @@ type redraw struct {
 	completer *graphical.Completer
 }
 
-// newRedraw returns the redraw of rows of a model. A condition allows a fraction of the values of
-// each of the target's codes; nil means no condition.
-func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Grouping,
-	allowed []float64) *redraw {
-	d := &redraw{trend: t, domain: m.Domain, group: g.Group, ordered: a.Ordered(),
+// newRedraw returns the redraw of rows that a graphical model of t draws. It writes codes.
+func (t *model) newRedraw(m *graphical.Model, codes []int) *redraw {
+	target := t.trend.Target
+	d := &redraw{trend: t.trend, of: t, codes: codes,
+		cells: domainOf(trendGroups(t.attributes, t.groups)),
+		group: t.groups[target].Group, ordered: t.attributes[target].Ordered(),
 		groups: make([]uint16, len(m.Domain))}
 	d.completed = func(a int) int { return int(d.groups[a]) }
-	for _, p := range t.Spread {
+	for _, p := range d.Spread {
 		d.intervals = append(d.intervals, network.NewChoice(p))
 	}
-	total, parts := 0.0, slices.Clone(t.Parts)
+	total, parts := 0.0, slices.Clone(d.Parts)
 	for _, p := range parts[:d.ordered] {
 		total += p
 		d.below = append(d.below, total)
 	}
-	if allowed != nil {
+	if allowed := t.target; allowed != nil {
 		largest, some := slices.Max(allowed), 0.0
 		for code, p := range allowed {
 			d.allowed = append(d.allowed, p/largest)
@@ -56,14 +59,14 @@ func newRedraw(t *trend, m *graphical.Model, a marginal.Attribute, g marginal.Gr
 		}
 		d.any = network.NewChoice(parts)
 	}
-	if len(t.Late) > 0 {
+	if len(d.Late) > 0 {
 		for a := range m.Domain {
-			if !slices.Contains(t.Late, a) {
+			if !slices.Contains(d.Late, a) {
 				d.order = append(d.order, a)
 			}
 		}
 		first := len(d.order)
-		d.order = append(d.order, t.Late...)
+		d.order = append(d.order, d.Late...)
 		d.completer = reordered(m, d.order).Completer(first)
 		d.row = make([]uint16, len(d.order))
 	}
@@ -89,13 +92,14 @@ func fractions(m *graphical.Model, target int, g marginal.Grouping) []float64 {
 // mostTries is the largest number of rows that are drawn for one whose target meets a condition.
 const mostTries = 1 << 12
 
-// next returns the target's code and the groups of a row, given drawn rows. With a condition on the
-// target it draws rows until one meets it; after mostTries, it keeps the row and draws the target
-// without regard to it.
-func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (code int,
-	group func(a int) int) {
+// next sets the codes of the target and of the columns that it depends on, and returns the groups
+// of a row, given drawn rows. With a condition on the target it draws rows until one meets it;
+// after mostTries, it keeps the row and draws the target without regard to it.
+func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (group func(a int) int) {
+	code := 0
 	for try := 1; ; try++ {
 		group = rows()
+		d.early(group, rng)
 		code = d.code(group, rng)
 		if d.allowed == nil || rng.Float64() < d.allowed[code] {
 			break
@@ -105,8 +109,9 @@ func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (code
 			break
 		}
 	}
+	d.codes[d.Target] = code
 	if d.completer == nil {
-		return code, group
+		return group
 	}
 	for k, a := range d.order {
 		d.row[k] = uint16(group(a))
@@ -118,7 +123,25 @@ func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (code
 	for k, a := range d.order {
 		d.groups[a] = d.row[k]
 	}
-	return code, d.completed
+	return d.completed
+}
+
+// early draws the codes of the columns that the target depends on, where a cell is a code.
+func (d *redraw) early(group func(a int) int, rng *rand.Rand) {
+	d.of.drawTogether(group, d.codes, rng)
+	for j, a := range d.of.attributes {
+		if d.codes[j] < 0 && hasOwnCells(a) && !slices.Contains(d.Late, j) {
+			d.codes[j] = d.of.pick(j, group(j), rng)
+		}
+	}
+}
+
+// cell returns the cell of a column.
+func (d *redraw) cell(group func(a int) int, a int) int {
+	if hasOwnCells(d.of.attributes[a]) {
+		return d.codes[a]
+	}
+	return group(a)
 }
 
 // code draws the target's code given a row. A missing number stays missing.
@@ -127,7 +150,7 @@ func (d *redraw) code(group func(a int) int, rng *rand.Rand) int {
 	if d.ordered <= last && group(d.Target) == int(d.group[last]) {
 		return last
 	}
-	score := d.score(d.domain, group)
+	score := d.score(d.cells, func(a int) int { return d.cell(group, a) })
 	k := d.intervals[d.rangeOf(score)].Pick(rng, -1)
 	score += (float64(k)+rng.Float64())*d.width() - trendReach*d.Scale
 	u := 0.5 * math.Erfc(-score/math.Sqrt2) * d.below[d.ordered-1]

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -66,7 +67,7 @@ func (m method) trendNoise(noise, part float64) float64 {
 func (m method) mostTrend() float64 {
 	cells := 0
 	for _, a := range m.attributes {
-		if cells += a.Codes; a.Ordered() > 0 {
+		if cells += a.Codes; a.Ordered() > 0 && a.Codes > mostOwnCodes {
 			cells += min(a.Ordered(), 2*m.Bins) - a.Ordered()
 		}
 	}
@@ -104,6 +105,7 @@ func (m method) trendCounter(state []byte) mechanism.Counter {
 	if !ok {
 		return nil
 	}
+	groups = trendGroups(m.attributes, groups)
 	d := domainOf(groups)
 	if !s.Trend.valid(m.attributes, d, false) || !validTables(d, s.Tables, s.Trend.Target) ||
 		tablesCells(d, s.Tables) > mostTrendCounts || !(s.Clip > 0 && s.Clip <= 2*mostScore) {
@@ -142,11 +144,13 @@ type trending struct {
 	*trend
 	ctx      context.Context
 	run      *synth.Run
-	variance float64    // of the scores
-	first    observed   // sums of scores in the early tables
-	early    [][]int    // the tables of single columns before the target
-	pool     [][]uint16 // groups of rows drawn from the model
-	weight   float64    // records for each row of the pool
+	cells    graphical.Domain
+	own      []marginal.Grouping // what cells are
+	variance float64             // of the scores
+	first    observed            // sums of scores in the early tables
+	early    [][]int             // the tables of single columns before the target
+	pool     [][]uint16          // cells of rows drawn from the model
+	weight   float64             // records for each row of the pool
 }
 
 // beginTrend releases the sums of scores, before other tables are chosen.
@@ -154,7 +158,9 @@ func (f *fitting) beginTrend(ctx context.Context, r *synth.Run) (*trending, erro
 	target := f.target()
 	parts := fractions(f.model, target, f.groups[target])
 	t := &trending{fitting: f, ctx: ctx, run: r,
-		trend: &trend{Target: target, Scale: mostScore, Parts: parts}}
+		trend: &trend{Target: target, Scale: mostScore, Parts: parts},
+		own:   trendGroups(f.attributes, f.groups)}
+	t.cells = domainOf(t.own)
 	mean, square := 0.0, 0.0
 	for code, z := range scores(f.attributes[target], parts) {
 		mean, square = mean+z*parts[code], square+z*z*parts[code]
@@ -171,12 +177,26 @@ func (f *fitting) beginTrend(ctx context.Context, r *synth.Run) (*trending, erro
 func (t *trending) end() error {
 	rng := rand.New(rand.NewPCG(t.Seed, 0x7472656e64))
 	t.pool, t.weight = t.model.Drawer().Draw(rng, trendPool), t.total/trendPool
+	t.refine(rng)
 	t.Tables = t.early
 	t.fitTo(t.first)
 	if err := t.releaseResiduals(); err != nil {
 		return err
 	}
 	return t.releaseSpread()
+}
+
+// refine replaces the groups of the rows of the pool by cells.
+func (t *trending) refine(rng *rand.Rand) {
+	for a, g := range t.groups {
+		if !hasOwnCells(t.attributes[a]) {
+			continue
+		}
+		codes, choices := g.Members()
+		for i, group := range t.pool[a] {
+			t.pool[a][i] = uint16(codes[group][choices[group].Pick(rng, -1)])
+		}
+	}
 }
 
 // read returns the sums of a pass.
@@ -231,7 +251,7 @@ func (t *trending) release(purpose string, part float64, tables, size int, bound
 // releaseIn releases the sums of a pass.
 func (t *trending) releaseIn(purpose string, part float64, tables [][]int, bound float64) (observed,
 	error) {
-	return t.release(purpose, part, len(tables), t.size(t.domain, tables), bound,
+	return t.release(purpose, part, len(tables), t.size(t.cells, tables), bound,
 		func() (*mechanism.FixedSum, error) { return t.read(purpose, tables, bound) })
 }
 
@@ -239,7 +259,7 @@ func (t *trending) releaseIn(purpose string, part float64, tables [][]int, bound
 // are drawn after the target.
 func (t *trending) releaseScores() error {
 	var all [][]int
-	for a := range t.domain {
+	for a := range t.cells {
 		if a != t.Target {
 			all = append(all, []int{a})
 		}
@@ -251,12 +271,16 @@ func (t *trending) releaseScores() error {
 	others, sums := 0.0, out.sums
 	t.first.std = out.std
 	for _, table := range all {
-		a, n, explained := table[0], t.domain[table[0]], 0.0
-		for k, count := range t.columns[a].Values {
+		a, n, explained := table[0], t.cells[table[0]], 0.0
+		counts := make([]float64, n)
+		for code, p := range fractions(t.model, a, t.groups[a]) {
+			counts[t.own[a].Group[code]] += p * t.total
+		}
+		for k, count := range counts {
 			explained += (sums[k]*sums[k] - out.std*out.std) / max(count, out.std/scoresClip) /
 				(t.variance * t.total)
 		}
-		if explained > lateColumn {
+		if explained > lateColumn && !hasOwnCells(t.attributes[a]) {
 			t.Late = append(t.Late, a)
 		} else {
 			others += max(explained, 0)
@@ -272,7 +296,7 @@ func (t *trending) releaseScores() error {
 
 // fitTo fits the weights of the tables to releases.
 func (t *trending) fitTo(list ...observed) {
-	g := gram(t.domain, t.Tables, t.pool, t.weight)
+	g := gram(t.cells, t.Tables, t.pool, t.weight)
 	last := &list[len(list)-1]
 	if t.Weights != nil { // the last release is of residuals
 		var old mat.VecDense
@@ -295,7 +319,7 @@ func (t *trending) fitTo(list ...observed) {
 func (t *trending) poolScores() []float64 {
 	out := make([]float64, len(t.pool[0]))
 	for i := range out {
-		out[i] = t.score(t.domain, func(a int) int { return int(t.pool[a][i]) })
+		out[i] = t.score(t.cells, func(a int) int { return int(t.pool[a][i]) })
 	}
 	return out
 }
@@ -317,8 +341,8 @@ func (t *trending) releasePair(second observed) error {
 	for i, a := range t.early {
 		for _, b := range t.early[i+1:] {
 			table, last := []int{a[0], b[0]}, firsts[len(tables)]
-			if t.sides(a[0]) && t.sides(b[0]) && last < mostTrendCounts/2 {
-				tables, firsts = append(tables, table), append(firsts, last+tableCells(t.domain, table))
+			if t.paired(a[0]) && t.paired(b[0]) && last < mostTrendCounts/2 {
+				tables, firsts = append(tables, table), append(firsts, last+tableCells(t.cells, table))
 			}
 		}
 	}
@@ -356,10 +380,10 @@ func (t *trending) releasePair(second observed) error {
 	return nil
 }
 
-// sides reports whether a column may be in a table of two columns: whether it has few levels, or is
-// a number, whose groups may be merged with their neighbours.
-func (t *trending) sides(a int) bool {
-	return t.domain[a] > 1 && (t.domain[a] <= mostPairSide || t.attributes[a].Ordered() > 0)
+// paired reports whether a column may be in a table of two columns: whether it has few levels, or
+// is a number, whose cells may be merged with their neighbours.
+func (t *trending) paired(a int) bool {
+	return t.cells[a] > 1 && (t.cells[a] <= mostPairSide || t.attributes[a].Ordered() > 0)
 }
 
 // choosePair chooses a table with large sums of residuals. A choice without tables is taken without

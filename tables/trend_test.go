@@ -100,7 +100,7 @@ func TestTargetsFollowTheWholeRow(t *testing.T) {
 func passStates(t *testing.T, m method) map[string][]byte {
 	t.Helper()
 	groups := someGroups(m.attributes)
-	d := domainOf(groups)
+	d := domainOf(trendGroups(m.attributes, groups))
 	all := [][]int{{1}, {2}, {3}, {4}, {5}}
 	start := &trend{Parts: groups[0].Part, Scale: 1}
 	fitted := *start
@@ -152,7 +152,7 @@ func TestTrendSensitivities(t *testing.T) {
 			}
 			first := 0
 			for _, table := range s.Tables {
-				n := tableCells(domainOf(someGroups(m.attributes)), table)
+				n := tableCells(domainOf(trendGroups(m.attributes, someGroups(m.attributes))), table)
 				var own [][]float64
 				for _, v := range sums {
 					own = append(own, v[first:first+n])
@@ -265,7 +265,7 @@ func TestFilesOfTrends(t *testing.T) {
 	if err != nil || fmt.Sprint(*read.trend) != fmt.Sprint(*m.trend) {
 		t.Fatalf("got %v, error %v; want %v", read, err, *m.trend)
 	}
-	good, d := *m.trend, m.model.Domain
+	good, d := *m.trend, domainOf(trendGroups(m.attributes, m.groups))
 	for name, change := range map[string]func(*trend){
 		"target":  func(t *trend) { t.Target = 1 },
 		"parts":   func(t *trend) { t.Parts = t.Parts[1:] },
@@ -349,7 +349,7 @@ func TestConditionsWithATrend(t *testing.T) {
 // by at most 1, like one record.
 func TestTrendsCountPersonsOnce(t *testing.T) {
 	_, m := targetPlan(t, accountant.Budget{Epsilon: 1, Delta: 1e-5})
-	d, most := domainOf(someGroups(m.attributes)), 0.0
+	d, most := domainOf(trendGroups(m.attributes, someGroups(m.attributes))), 0.0
 	for seed := range uint64(20) {
 		n := 1 + int(seed%5)
 		person := must(records.GroupBy(targetRows(t, n, seed), make([]int, n), 3))(t)
@@ -396,6 +396,47 @@ func TestPlansOfTrends(t *testing.T) {
 		{Common: with, trend: 0.9}, {Common: with, trend: math.NaN()}} {
 		if _, err := c.Plan(); err == nil {
 			t.Errorf("a trend of %v in %v is accepted", c.trend, c.Schema)
+		}
+	}
+}
+
+// TestTrendsKnowEachOfFewValues checks that a column of 24 values has a weight for each of them,
+// though the graphical model merges them into five groups.
+func TestTrendsKnowEachOfFewValues(t *testing.T) {
+	m := trended(t)
+	own := trendGroups(m.attributes, m.groups)
+	d, first := domainOf(own), 0
+	if d[4] != 24 || m.groups[4].Size != 5 {
+		t.Fatalf("24 hours have %d cells and %d groups, want 24 and 5", d[4], m.groups[4].Size)
+	}
+	clear(m.trend.Weights)
+	for k, table := range m.trend.Tables {
+		if len(table) == 1 && table[0] == 4 {
+			m.trend.Weights[first+13], m.trend.Weights[first+14] = 2, -2
+		}
+		first += tableCells(d, m.trend.Tables[k])
+	}
+	m.trend.Scale = 0.1
+	s := must(m.Sampler(synth.Draw{Seed: 1, Cluster: -1, Class: -1}))(t)
+	f, _ := records.AsFrame(must(s.Next(3000))(t))
+	sums, counts := [24]float64{}, [24]float64{}
+	for i := range f.Len() {
+		h, _ := f.Whole(i, 4)
+		sums[h], counts[h] = sums[h]+f.Number(i, 0), counts[h]+1
+	}
+	high, low, other := sums[13]/counts[13], sums[14]/counts[14], sums[15]/counts[15]
+	if !(high > 90 && low < 10 && other > 40 && other < 60) {
+		t.Errorf("targets of three hours are %v, %v and %v, want over 90, below 10 and about 50",
+			high, low, other)
+	}
+}
+
+// TestSidesOfPairs checks that tables of two columns merge values only if there are many cells.
+func TestSidesOfPairs(t *testing.T) {
+	for _, c := range [][4]int{{24, 2, 24, 2}, {2, 24, 2, 24}, {24, 7, 24, 7}, {16, 16, 12, 12},
+		{32, 32, 10, 10}, {128, 3, 66, 3}, {1, 500, 1, 200}} {
+		if a, b := sides(c[0], c[1]); a != c[2] || b != c[3] {
+			t.Errorf("%d and %d values have %d and %d sides, want %d and %d", c[0], c[1], a, b, c[2], c[3])
 		}
 	}
 }
