@@ -146,7 +146,8 @@ func TestPinsOfDefaults(t *testing.T) {
 	pins.Check(t, parts)
 	data := bars(t, 40)
 	c := dpgm.Config{Schema: data.Schema(), Nominal: 2000,
-		Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5}, Model: models.VAE{Hidden: []int{4}, Latent: 2}}
+		Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5},
+		Model:  models.VAE{Hidden: []int{4}, Latent: 2}}
 	c.Cluster, c.Train.Steps = kmeans.Config{K: 2, Iterations: 2, Centers: 3}, 3
 	t.Run("strokes", func(t *testing.T) { pinned(t, mustPlan(t, c), data) })
 	c.Features = rff.Strokes{Cells: 2, Orientations: 3, Blur: 0.5}

@@ -100,7 +100,8 @@ func pinFit(t *testing.T, c kmeans.Config, f kmeans.Features, d records.Data,
 	pins.Check(t, map[string][]byte{"calibrated": fmt.Append(nil, calibrated.NoiseMultiplier, err),
 		"model": must(json.Marshal(m))(t), "of": fmt.Append(nil, of),
 		"history": fmt.Append(nil, *h), "ledger": fmt.Append(nil, l.Entries()), "seen": []byte(seen),
-		"weights": fmt.Append(nil, m.Weights()), "config": fmt.Append(must(json.Marshal(c))(t), c.Event(r))})
+		"weights": fmt.Append(nil, m.Weights()),
+		"config":  fmt.Append(must(json.Marshal(c))(t), c.Event(r))})
 }
 
 // TestPinsOfPasses holds fits to their bits whose records others read, and fits that go on.

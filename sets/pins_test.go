@@ -28,7 +28,8 @@ func baskets(t *testing.T, s records.Schema, n int) *records.SetTable {
 
 // TestPins holds runs with options that the contract suite does not set to the bits that they had.
 func TestPins(t *testing.T) {
-	for _, s := range []records.Schema{records.Sets(10, 4), records.Sets(300, 40), records.Sets(5, 5)} {
+	for _, s := range []records.Schema{records.Sets(10, 4), records.Sets(300, 40),
+		records.Sets(5, 5)} {
 		data := baskets(t, s, 90)
 		for i, epsilon := range []float64{1, 40} {
 			c := sets.Common{Schema: s, Seed: 3,

@@ -15,7 +15,8 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// TestPinsOfJourneys holds training to the bits that it had, with all that a caller may do meanwhile.
+// TestPinsOfJourneys holds training to the bits that it had, with all that a caller may do
+// meanwhile.
 func TestPinsOfJourneys(t *testing.T) {
 	for name, j := range journeys(t) {
 		if name == "large" {
@@ -44,7 +45,9 @@ func TestPins(t *testing.T) {
 		"momentum":   func(c *sgd.Config) { c.Optimizer = sgd.Momentum(0.1, 0.8).Scheduled(cosine) },
 		"adam":       func(c *sgd.Config) { c.Optimizer = sgd.AdamWith(0.02, 0.5, 0.9, 1e-3) },
 		"no nominal": func(c *sgd.Config) { c.NominalBatch = 0 },
-		"warm":       func(c *sgd.Config) { c.Optimizer = sgd.Adam(0.1).Scheduled(sgd.Schedule{Warmup: 4}) },
+		"warm": func(c *sgd.Config) {
+			c.Optimizer = sgd.Adam(0.1).Scheduled(sgd.Schedule{Warmup: 4})
+		},
 		"own":        func(c *sgd.Config) { c.Optimizer = sgd.Own(0.1, lion{}) },
 		"plain rule": func(c *sgd.Config) { c.Optimizer = sgd.Own(0.1, plain{}) },
 	}
