@@ -21,10 +21,18 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-func pinned(t *testing.T, p synth.Plan, data records.Data, opts ...synth.Option) {
+func pinned(t *testing.T, p synth.Plan, data records.Data) {
 	t.Helper()
-	g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data, opts...))(t)
+	var seen []string
+	watch := synth.OnProgress(func(at synth.Progress) {
+		seen = append(seen, fmt.Sprintf("%s %d %d %.9g", at.Stage, at.Step, at.Of, at.Epsilon))
+	})
+	g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data, watch))(t)
 	pins.Run(t, p, g)
+	t.Run("progress", func(t *testing.T) {
+		slices.Sort(seen) // parts of a run report concurrently
+		pins.Check(t, map[string][]byte{"seen": fmt.Append(nil, seen)})
+	})
 	t.Run("clusters", func(t *testing.T) {
 		m := must(systemModel(encoded(t, g)))(t)
 		var b device.Batch

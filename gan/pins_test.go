@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -18,9 +19,18 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-func pinned(t *testing.T, p synth.Plan, data records.Data, opts ...synth.Option) {
+func pinned(t *testing.T, p synth.Plan, data records.Data) {
 	t.Helper()
-	pins.Run(t, p, must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data, opts...))(t))
+	var seen []string
+	watch := synth.OnProgress(func(at synth.Progress) {
+		seen = append(seen, fmt.Sprintf("%s %d %d %.9g", at.Stage, at.Step, at.Of, at.Epsilon))
+	})
+	g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data, watch))(t)
+	pins.Run(t, p, g)
+	t.Run("progress", func(t *testing.T) {
+		slices.Sort(seen) // parts of a run report concurrently
+		pins.Check(t, map[string][]byte{"seen": fmt.Append(nil, seen)})
+	})
 }
 
 var relations = []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne}

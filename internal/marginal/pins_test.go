@@ -125,8 +125,8 @@ func pinAttribute(t *testing.T, s records.Schema, a Attribute, counts []float64,
 	}
 	add("written", z.Places, z.Values)
 	if n := len(counts); n > 20 {
-		add("weights", partWeights(counts, n/2, 6, total), partWeights(counts, 0, 60, total), partWeights(counts, len(counts), 1, 9),
-			partWeights(counts, 0, 1e6, total))
+		add("weights", partWeights(counts, n/2, 6, total), partWeights(counts, 0, 60, total),
+			partWeights(counts, len(counts), 1, 9), partWeights(counts, 0, 1e6, total))
 	}
 	l := layoutOf(a)
 	add("halves", l, l.intervals(), l.depth(), l.fractions(counts[:max(a.Codes-1, 0)], total, 6),
@@ -199,8 +199,10 @@ func pinReleases(t *testing.T, d records.Data, r accountant.Relation) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.FitOn(privacytest.Seeded(t, t.Context(), 7), ledger.New(budget,
-			ledger.WithUnit(records.UnitOf(d))), d)
+		_, err = p.FitOn(privacytest.Seeded(t, t.Context(), 7), ledger.New(budget), d,
+			synth.OnProgress(func(at synth.Progress) {
+				parts[name+"seen"] = fmt.Append(nil, at.Stage, at.Step, at.Of)
+			}))
 		if err != nil && parts[name] == nil {
 			t.Fatal(err)
 		}
