@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/internal/pins"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -32,13 +31,9 @@ type Subject struct {
 	Interrupts int
 }
 
-// Run runs every test on the subject. It compares the bits of seeded runs with testdata/pins.txt if
-// the package has that file, which the flag -update-pins writes.
+// Run runs every test on the subject.
 func Run(t *testing.T, s Subject) {
 	t.Run("kinds of records", s.testKinds)
-	if *pins.Update {
-		return
-	}
 	t.Run("bill", s.testBill)
 	t.Run("mistakes", s.testMistakes)
 	t.Run("failing data", s.testFailingData)

@@ -1,0 +1,86 @@
+// Command pins writes what seeded runs result in now into testdata/pins.txt of the packages whose
+// tests compare it (see internal/pins). Run it after a change of bits on purpose.
+//
+//	go -C lab run ./pins             every package that has the file
+//	go -C lab run ./pins mix sgd     these packages, which may be without it yet
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "pins:", err)
+		os.Exit(1)
+	}
+}
+
+func run(packages []string) error {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	if len(packages) == 0 {
+		for _, pattern := range []string{"*", "internal/*", "synth/*"} {
+			found, err := filepath.Glob(filepath.Join(root, pattern, "testdata", "pins.txt"))
+			if err != nil {
+				return err
+			}
+			for _, file := range found {
+				name, err := filepath.Rel(root, filepath.Dir(filepath.Dir(file)))
+				if err != nil {
+					return err
+				}
+				packages = append(packages, name)
+			}
+		}
+	}
+	if len(packages) == 0 {
+		return errors.New("no package: run it with go -C lab run ./pins")
+	}
+	for _, name := range packages {
+		err = errors.Join(err, write(filepath.Join(root, name)))
+	}
+	return err
+}
+
+// pin is a line that internal/pins logs.
+var pin = regexp.MustCompile(`(?m) pin: (\S+(?: \S+=[0-9a-f]{8})+)$`)
+
+// write runs the tests with pins of the package in a folder, and writes its file. Tests fail if
+// their pins have changed.
+func write(folder string) error {
+	test := exec.Command("go", "test", "-count=1", "-v", "-run", "Pins|System|Contract", ".")
+	test.Dir = folder
+	output, failed := test.CombinedOutput()
+	var lines []string
+	for _, m := range pin.FindAllSubmatch(output, -1) {
+		lines = append(lines, string(m[1])+"\n")
+	}
+	if slices.Sort(lines); len(lines) == 0 {
+		return fmt.Errorf("%s: no test has a pin: %w\n%s", folder, failed, output)
+	}
+	if strings.Contains(string(output), "panic:") {
+		return fmt.Errorf("%s: a test panics\n%s", folder, output)
+	}
+	path := filepath.Join(folder, "testdata", "pins.txt")
+	old, _ := os.ReadFile(path) // there may be none yet
+	text := strings.Join(slices.Compact(lines), "")
+	changed := 0
+	for _, line := range lines {
+		if !strings.Contains(string(old), line) {
+			changed++
+		}
+	}
+	fmt.Printf("%s: %d pins, of which %d have changed or are new\n", filepath.Base(folder), len(lines),
+		changed)
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666))
+}
