@@ -113,8 +113,10 @@ func several(t *testing.T, s records.Schema) records.Data {
 // TestPinsOfDefaults holds what the rules choose.
 func TestPinsOfDefaults(t *testing.T) {
 	parts := map[string][]byte{}
-	for i, s := range append(schemas(t), records.Image(28, 28).WithLabels("a", "b")) {
+	for i, s := range append(schemas(t), records.Image(28, 28).WithLabels("a", "b"),
+		records.RGBImage(64, 64)) {
 		for j, c := range []gan.Config{{Nominal: 500}, {Nominal: 100_000},
+			{Nominal: 5_000_000},
 			{Nominal: 5000, Critic: slopes{}, Train: sgd.Config{ClipNorm: 1, NoiseMultiplier: 2}},
 			{Nominal: 5000, Latent: 4, Train: sgd.Config{SamplingProbability: 0.1, Steps: 70}}} {
 			c.Schema, c.Budget = s, accountant.Budget{Epsilon: 4, Delta: 1e-6, Relation: relations[j%2]}
@@ -124,7 +126,7 @@ func TestPinsOfDefaults(t *testing.T) {
 				continue
 			}
 			text, _ := json.Marshal(p) // a plan with a network of its own is not written
-			parts[fmt.Sprint(i, "of", j)] = append(text, p.String()...)
+			parts[fmt.Sprint(i, "of", j)] = fmt.Append(text, p, p.Config.Nominal)
 		}
 	}
 	pins.Check(t, parts)

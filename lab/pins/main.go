@@ -29,7 +29,7 @@ func run(packages []string) error {
 		return err
 	}
 	if len(packages) == 0 {
-		for _, pattern := range []string{"*", "internal/*", "synth/*"} {
+		for _, pattern := range []string{"*", "internal/*"} {
 			found, err := filepath.Glob(filepath.Join(root, pattern, "testdata", "pins.txt"))
 			if err != nil {
 				return err
