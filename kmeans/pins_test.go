@@ -104,6 +104,20 @@ func pinFit(t *testing.T, c kmeans.Config, f kmeans.Features, d records.Data,
 		"config":  fmt.Append(must(json.Marshal(c))(t), c.Event(r))})
 }
 
+// TestPinsOfManyRows holds the clusters of more rows than are assigned together to their bits.
+func TestPinsOfManyRows(t *testing.T) {
+	m := &kmeans.Model{Centers: [][]float32{{1, 0}, {0, 1}, {-1, -1}}, Counts: []float64{3, 2, 1},
+		ClipNorm: 2, Groups: []int{1, 0, 1}}
+	x := make([]float32, 2*9000)
+	for i := range x {
+		x[i] = float32(i*i%201)/50 - 2
+	}
+	of := make([]int32, 9000)
+	m.Assign(device.CPU(), kmeans.Raw(square), device.Batch{Rows: 9000,
+		Dense: device.HostMatrix(9000, 2, x)}, of)
+	pins.Check(t, map[string][]byte{"of": fmt.Append(nil, of)})
+}
+
 // TestPinsOfPasses holds fits to their bits whose records others read, and fits that go on.
 func TestPinsOfPasses(t *testing.T) {
 	data := table(t, square, blobs(rand.New(rand.NewPCG(1, 1)), 50, 0.7, corners...))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -46,6 +47,7 @@ func TestPins(t *testing.T) {
 				Kernel: kernels()["rbf"]}
 		}},
 		{"networks", func(c *merf.Config) { c.Generator = several() }},
+		{"two networks", func(c *merf.Config) { c.Generator.Generators = 2 }},
 		{"networks of pairs", func(c *merf.Config) {
 			c.Generator, c.Kernel = several(), rff.Pairs{Knots: 4}
 			c.Generator.Batch = 31
@@ -176,6 +178,22 @@ func TestPinsOfReleases(t *testing.T) {
 			e.Schema(), e.Guarantee().Entries)
 		again := must(merf.LoadEmbedding(&file))(t)
 		parts[fmt.Sprint("again", i)] = pins.Rows(t, must(p.Refit(ctx, again))(t))
+	}
+	var file bytes.Buffer
+	if err := all[0].Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	f := must(synth.DecodeFile(&file))(t)
+	number := regexp.MustCompile(`"(sum|count)_std":[^,}]*`)
+	for i, bad := range []string{`"${1}_std":0`, `"${1}_std":-1`} {
+		lying := *f
+		lying.Header = number.ReplaceAll(f.Header, []byte(bad))
+		var text bytes.Buffer
+		if err := lying.Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		_, err := merf.LoadEmbedding(&text)
+		parts[fmt.Sprint("refused", i)] = fmt.Append(nil, err)
 	}
 	for name, g := range map[string]merf.GeneratorConfig{"one": quick, "several": several()} {
 		gen := must(merf.Train(ctx, all[0], g))(t)
