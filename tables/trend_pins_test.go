@@ -11,8 +11,8 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// TestPinsOfTrends holds tables with a number to be predicted to the bits that they had, and rows of
-// which some columns are given.
+// TestPinsOfTrends holds tables with a number to be predicted to the bits that they had, and rows
+// of which some columns are given.
 func TestPinsOfTrends(t *testing.T) {
 	data := targetRows(t, 400, 1)
 	for name, c := range map[string]AIM{
