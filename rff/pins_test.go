@@ -21,8 +21,9 @@ func TestPins(t *testing.T) {
 	all["pairs of numbers"] = kernelCase{rff.Pairs{Knots: 4}, rff.Layout{In: 10}}
 	all["sum of numbers"] = kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 8, Bandwidth: 1}},
 		rff.Layout{In: 10}}
-	all["sum of none"] = kernelCase{rff.Sum{}, rff.Layout{In: 12, Blocks: []rff.Block{{Width: 5,
-		OneHot: true}, {Offset: 5, Width: 7, OneHot: true}}}}
+	levels := []rff.Block{{Width: 5, OneHot: true}, {Offset: 5, Width: 7, OneHot: true}}
+	all["sum of levels"] = kernelCase{rff.Sum{Numbers: rff.RBF{Dim: 8, Bandwidth: 1}},
+		rff.Layout{In: 12, Blocks: levels}}
 	all["few knots"] = kernelCase{rff.Pairs{Order: 2, Knots: 2}, mixed}
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
