@@ -314,6 +314,18 @@ func TestPinsOfResumedRuns(t *testing.T) {
 	}
 }
 
+// TestPlansKeepTheirCandidates: a plan does not change with the caller's list.
+func TestPlansKeepTheirCandidates(t *testing.T) {
+	s, list := records.Image(4, 5).WithLabels("a", "b"), []compose.Change{{}, {Distortion: 1}}
+	p := must(compose.Changes{Of: embedding(0), Candidates: list, Records: 20}.PlanFor(s,
+		budgetUnder(accountant.AddOrRemoveOne)))(t)
+	before := must(json.Marshal(p))(t)
+	list[1].Distortion = 3
+	if after := must(json.Marshal(p))(t); !bytes.Equal(before, after) {
+		t.Errorf("the plan was %s and is %s", before, after)
+	}
+}
+
 // TestPinsOfDefaults holds what compositions of several systems choose.
 func TestPinsOfDefaults(t *testing.T) {
 	parts := map[string][]byte{}
@@ -329,9 +341,9 @@ func TestPinsOfDefaults(t *testing.T) {
 		"ranks": {compose.Ranks{Of: tables.MST{}}, schemaOf(t, records.Numeric("a", 0, 1),
 			records.Numeric("b", 0, 1))},
 		"both": {compose.Labels{Nominal: 5000, Of: compose.Changes{Of: quick}}, grey}} {
-		for i, epsilon := range []float64{0.5, 8} {
+		for i, epsilon := range []float64{0.5, 8, 1e-12} {
 			p, err := c.of.PlanFor(c.s, accountant.Budget{Epsilon: epsilon, Delta: 1e-6})
-			if err == nil {
+			if parts[fmt.Sprint(name, i)] = fmt.Append(nil, err); err == nil {
 				parts[fmt.Sprint(name, i)] = append(must(json.Marshal(p))(t), p.String()...)
 			}
 		}

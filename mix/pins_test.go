@@ -116,6 +116,8 @@ func checkModel(t *testing.T, m *mix.Model, data *records.Table) {
 		x, y := m.Rows().Matrices()
 		parts := map[string][]byte{"npz": npz.Bytes(), "rows": fmt.Append(nil, x.Data, y.Data),
 			"prepared": contents(must(m.Prepared(data))(t))}
+		_, wrong := mix.Denoise(rows, records.Image(5, 5), 0.8)
+		parts["refused"] = fmt.Append(nil, wrong)
 		if smooth, err := mix.Denoise(rows, m.Schema(), 0.8); err == nil {
 			x, y := smooth.Matrices()
 			parts["smooth"] = fmt.Append(nil, x.Data, y.Data)
@@ -208,6 +210,7 @@ func TestPinsOfDefaults(t *testing.T) {
 		"subsets": {Schema: grey, Nominal: 90, Mixtures: 50,
 			Sampling: mix.WithoutReplacement{Records: 90},
 			Budget:   accountant.Budget{Relation: accountant.ReplaceOne}},
+		"small degrees": {Schema: grey, Nominal: 9, Mixtures: 400},
 		"replaced": {Schema: grey, Nominal: 90, Mixtures: 50,
 			Budget: accountant.Budget{Relation: accountant.ReplaceOne}},
 	} {
