@@ -81,6 +81,40 @@ func TestPins(t *testing.T) {
 	}
 }
 
+// TestPinsOfNarrowTables holds tables of one and of two columns to their bits.
+func TestPinsOfNarrowTables(t *testing.T) {
+	columns := []records.Column{records.Flag("f", "no", "yes"), records.Integer("n", 0, 50),
+		records.Label("y", "a", "b")}
+	for name, list := range map[string][]records.Column{"one": columns[:1], "numbers": columns[1:2],
+		"two": columns[:2], "class": columns[1:]} {
+		b := must(records.NewFrameBuilder(must(records.NewSchema(list...))(t)))(t)
+		for i := range 120 {
+			row := []any{i%3 == 0, i * i % 50, string("ab"[i%5/3])}
+			if name == "numbers" || name == "class" {
+				row = row[1:]
+			}
+			if err := b.Append(row[:len(list)]...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		data := b.Frame()
+		common := tables.Common{Schema: data.Schema(), Bins: 5,
+			Budget: accountant.Budget{Epsilon: 9, Delta: 1e-5}}
+		for kind, design := range map[string]interface {
+			Plan() (synth.PassProgram, error)
+		}{"aim": tables.AIM{Common: common, Rounds: 4}, "mst": tables.MST{Common: common}} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				p, err := design.Plan()
+				if err != nil {
+					pins.Check(t, map[string][]byte{"error": []byte(err.Error())})
+					return
+				}
+				pinned(t, p, data)
+			})
+		}
+	}
+}
+
 // drawAll holds draws under conditions to their bits.
 func drawAll(t *testing.T, g *synth.Generator) {
 	t.Helper()

@@ -40,6 +40,32 @@ func TestPinsOfTrends(t *testing.T) {
 	}
 }
 
+// TestPinsOfWideTrends holds trends to their bits with columns of many levels, which are in no table
+// of two columns.
+func TestPinsOfWideTrends(t *testing.T) {
+	var levels []string
+	for i := range 60 {
+		levels = append(levels, fmt.Sprint("l", i))
+	}
+	b := must(records.NewFrameBuilder(must(records.NewSchema(records.Numeric("a", 0, 1),
+		records.Categorical("wide", levels...), records.Flag("f", "no", "yes"),
+		records.Target("y", 0, 100)))(t)))(t)
+	for i := range 300 {
+		if err := b.Append(float64(i*i%89)/89, levels[i*i%60], i%3 == 0,
+			float64(i*i%89)/2+float64(i%3*20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := b.Frame()
+	for _, epsilon := range []float64{3, 300} {
+		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
+			p := must(AIM{Rounds: 3, Common: Common{Schema: data.Schema(), Bins: 6,
+				Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-5}}}.Plan())(t)
+			pins.Run(t, p, must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data))(t))
+		})
+	}
+}
+
 // TestPinsOfFollowing holds rows to their bits that are drawn given their first columns.
 func TestPinsOfFollowing(t *testing.T) {
 	first := []records.Column{records.Numeric("a", 0, 1), records.Flag("f", "no", "yes")}
