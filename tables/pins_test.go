@@ -145,7 +145,9 @@ func conditions(s records.Schema) (list [][]records.Constraint) {
 		[]records.Constraint{records.Combinations([]string{"f", "g", "i"},
 			[]string{"no", "yes", "yes"}, []string{"yes", "no", "yes"})},
 		[]records.Constraint{records.Combinations([]string{"pain", "work"}, []string{"none", "self"},
-			[]string{"some", "none"}), records.Within("amount", 0, 500)})
+			[]string{"some", "none"}), records.Within("amount", 0, 500)},
+		[]records.Constraint{records.Combinations([]string{"pain", "age"}, []string{"none", "30"},
+			[]string{"some", "40"})})
 }
 
 // TestPinsOfPersons holds tables of persons with different numbers of rows to their bits.

@@ -61,7 +61,12 @@ func TestPinsOfWideTrends(t *testing.T) {
 		t.Run(fmt.Sprint(epsilon), func(t *testing.T) {
 			p := must(AIM{Rounds: 3, Common: Common{Schema: data.Schema(), Bins: 6,
 				Budget: accountant.Budget{Epsilon: epsilon, Delta: 1e-5}}}.Plan())(t)
-			pins.Run(t, p, must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data))(t))
+			g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data))(t)
+			pins.Run(t, p, g)
+			last := must(records.NewSchema(data.Schema().Columns()[2:]...))(t)
+			if _, err := g.Model().(*model).After(last); err == nil {
+				t.Error("a trend's last columns are drawn given the first ones")
+			}
 		})
 	}
 }
@@ -91,6 +96,12 @@ func TestPinsOfFollowing(t *testing.T) {
 			g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data))(t)
 			pins.Run(t, p, g)
 			draw := must(g.Model().(*model).After(must(records.NewSchema(last...))(t)))(t)
+			for _, other := range []records.Schema{records.Binary(2), data.Schema(),
+				must(records.NewSchema(first...))(t)} {
+				if _, err := g.Model().(*model).After(other); err == nil {
+					t.Errorf("rows of %v are drawn", other)
+				}
+			}
 			var z records.Nonzeros
 			z.Range(some, 0, some.Len())
 			drawn := must(draw(&z, 3))(t)
