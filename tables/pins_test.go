@@ -115,6 +115,25 @@ func TestPinsOfNarrowTables(t *testing.T) {
 	}
 }
 
+// TestPinsOfManyRows holds tables of more rows than are drawn at least to compare candidates.
+func TestPinsOfManyRows(t *testing.T) {
+	b := must(records.NewFrameBuilder(must(records.NewSchema(records.Integer("n", 0, 50),
+		records.Flag("f", "no", "yes"), records.Categorical("c", "p", "q", "r")))(t)))(t)
+	for i := range 12_000 {
+		if err := b.Append(i*i%50, i*i%7 < 3, string("pqr"[i*i%50/17])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := b.Frame()
+	for _, n := range []int{0, 9000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			p := must(tables.AIM{Rounds: 3, Common: tables.Common{Schema: data.Schema(), Bins: 5,
+				Nominal: n, Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}}.Plan())(t)
+			pinned(t, p, data)
+		})
+	}
+}
+
 // drawAll holds draws under conditions to their bits.
 func drawAll(t *testing.T, g *synth.Generator) {
 	t.Helper()
