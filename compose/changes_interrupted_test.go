@@ -61,6 +61,11 @@ func TestInterruptedChoicesLoseNothing(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("after %d looks: the run ends with %v, want an interruption", looks, err)
 		}
+		for _, e := range l.Entries() {
+			if e.Purpose == "choice of a change" && e.Spent > 0 {
+				t.Errorf("after %d looks: the choice is spent before it is made", looks)
+			}
+		}
 		gen := must(p.FitOn(t.Context(), l, data, synth.Checkpoint(path)))(t)
 		part := must(compose.Part(gen, 0))(t)
 		if n := part.Model().(*mix.Model).Rows().Len(); n != mixtures {

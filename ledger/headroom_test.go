@@ -160,6 +160,21 @@ func TestLedgerHeadroomIsOneParts(t *testing.T) {
 	}
 }
 
+// TestLedgerHeadroomOfSeveralUses: each reservation of several uses takes all of them from the
+// headroom.
+func TestLedgerHeadroomOfSeveralUses(t *testing.T) {
+	l, e := New(accountant.Budget{Epsilon: 1, Delta: 1e-5}), accountant.Gaussian{NoiseMultiplier: 100}
+	reserveOneByOne(t, l, e, 200)
+	for range 1000 {
+		if _, err := l.Reserve("small", e, 10); err != nil {
+			break
+		}
+	}
+	if e := l.Epsilon().Upper; e > 1 || e < .99 {
+		t.Errorf("ε = %v, want slightly below 1", e)
+	}
+}
+
 // TestLedgerHeadroomStaysBounded: counts near maxCount do not overflow when headroom is computed.
 func TestLedgerHeadroomStaysBounded(t *testing.T) {
 	l := New(accountant.Budget{Epsilon: 1, Delta: 1e-5})

@@ -180,6 +180,19 @@ func TestTransactionIsSetAsideOnce(t *testing.T) {
 	}
 }
 
+// TestUsesBesideATransaction: uses of an event that were reserved alone remain when a transaction
+// with an ID spends its own uses of the same event for the same purpose, and are no more than that.
+func TestUsesBesideATransaction(t *testing.T) {
+	l := ledger.New(txBudget)
+	own := must(l.Reserve("counts", gaussianEvent(10), 2))(t)
+	spend(t, must(l.ReserveAll(ledger.Transaction{ID: "a", Lines: []ledger.Line{
+		{Purpose: "counts", Event: gaussianEvent(10), Count: 3}}}))(t)[0], 3)
+	spend(t, own, 2)
+	if err := own.Spend(); !errors.Is(err, ledger.ErrReservationExhausted) {
+		t.Errorf("a third use: got %v, want ErrReservationExhausted", err)
+	}
+}
+
 func TestTransactionRefusesOtherLinesUnderItsID(t *testing.T) {
 	l := ledger.New(txBudget)
 	if _, err := l.ReserveAll(run("a", 10)); err != nil {

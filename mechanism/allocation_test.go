@@ -24,7 +24,12 @@ func stepsOf(t *testing.T, a *Allowance, n, steps int) []int {
 	}
 	for s := range steps {
 		g := must(a.Next())(t)
-		rows, keys := g.PoissonSample(n, nil, nil)
+		before := []int32{-1, -2, -3} // rows are appended to what is there
+		all, keys := g.PoissonSample(n, before[:s%4:s%4], nil)
+		rows := all[s%4:]
+		if !slices.Equal(all[:s%4], before[:s%4]) {
+			t.Fatalf("step %d: %v are %v after a sample", s, before[:s%4], all[:s%4])
+		}
 		if len(keys) != len(rows) || !slices.IsSorted(rows) {
 			t.Fatalf("step %d: %d rows, in order %t, with %d keys", s, len(rows), slices.IsSorted(rows),
 				len(keys))

@@ -632,7 +632,7 @@ func ofUsers(t testing.TB, p mechanism.PassID, of int, list ...int) *mechanism.P
 // still know each of them.
 func TestPartsTravelAsMask(t *testing.T) {
 	p, k := pass(t, "sums"), mechanism.NewKey()
-	held := []int{3, 70, 75, 80, 99}
+	held := []int{3, 70, 71, 80, 99} // two of them in one byte
 	b := must(ofUsers(t, p, 100, held...).Seal(k, mechanism.Shard{Name: "s"}))(t)
 	for part := range 100 {
 		a := empty(p)

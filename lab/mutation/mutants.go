@@ -16,6 +16,6 @@ func mutants() []mutant {
 		sqlMutants(), httpMutants(), reportMutants(), personMutants(), commandMutants(),
 		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants(),
 		linkedMutants(), bandMutants(), allocationMutants(), priceMutants(), runningMutants(),
-		quietMutants(), placeMutants(), foundSystemMutants(), sweptMutants(),
+		quietMutants(), pinMutants(), placeMutants(), foundSystemMutants(), sweptMutants(),
 		freshMutants())
 }

@@ -148,5 +148,22 @@ func freshMutants() []mutant {
 		in("beam", "lost shards", "LostShards",
 			"	return j.complete(all)\n}", "	return nil\n}",
 			"sums that lack records are released, and the budget is spent"),
+		in("ledger", "several uses of headroom", "HeadroomOfSeveralUses", "h.fits -= count", "h.fits--",
+			"reservations of several uses exceed the budget"),
+		in("ledger", "uses beside a transaction", "UsesBesideATransaction",
+			"r.entry.spent-r.entry.ownedSpent >= r.entry.reserved-r.entry.owned",
+			"r.entry.spent >= r.entry.reserved-r.entry.owned", "reserved uses are lost"),
+		in("mechanism", "turns after other rows", "TestAllocation", "index[before+i] = from[at]",
+			"index[i] = from[at]", "a batch has the wrong rows"),
+		in("mechanism", "parts in one byte", "PartsTravelAsMask", "n.Mask[part/8] |= 1",
+			"n.Mask[part/8] = 1", "users in two shards are not found"),
+		in("sgd", "blocks without a norm", "LeaveOutNonFiniteBlock", "if !(g.whole[i] < math.Inf(1)) {",
+			"if math.IsInf(g.whole[i], 1) {", "a record that is left out counts in other blocks"),
+		in("compose", "an interrupted choice", "InterruptedChoicesLoseNothing",
+			"	utilities, err := c.recognised(ctx, r, gen)\n	if err != nil {\n		return err\n	}\n"+
+				"	grant, err := a.Next()", "	grant, err := a.Next()\n	if err != nil {\n		return err\n	}\n"+
+				"	utilities, err := c.recognised(ctx, r, gen)", "a paid choice is lost"),
+		in("device", "rows without weight", "FixedSumsAgree", "if w != 0 {\n			j.kernels.units(w,",
+			"if w == w {\n			j.kernels.units(w,", "a record that is left out changes a sum"),
 	}
 }

@@ -382,7 +382,7 @@ func mixMutants() []mutant {
 			New:   "m.rows.Len()+left(r) < 0 {",
 			Why:   "a file is accepted with mixtures that were never drawn"},
 		{Name: "mix/lanes share an allowance", In: in,
-			Tests: append(ledger, at("mix", "BitsOfASeed")...),
+			Tests: append(ledger, at("mix", "Pins")...),
 			Old:   "allowance: all[part*(len(all)/parts)+i/parts]",
 			New:   "allowance: all[part*(len(all)/parts)]",
 			Why:   "mixtures that were reserved are never drawn"},

@@ -10,7 +10,9 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/pins"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -42,7 +44,8 @@ func (s Subject) testKinds(t *testing.T) {
 
 func (s Subject) kind(t *testing.T, p synth.Plan, data records.Data) {
 	paid := ledger.New(p.Budget())
-	gen := must(p.FitOn(t.Context(), paid, data))(t)
+	gen := must(p.FitOn(privacytest.Seeded(t, t.Context(), 7), paid, data))(t)
+	pins.Run(t, p, gen)
 	if got, want := gen.Guarantee().Epsilon, p.Total().Upper; !(got <= want) {
 		t.Errorf("the guarantee has ε = %v, want at most the plan's %v", got, want)
 	}
