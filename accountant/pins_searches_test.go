@@ -7,7 +7,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 	"testing"
 )
 
@@ -16,7 +15,28 @@ func TestPinsOfEdges(t *testing.T) {
 	add, replace := AddOrRemoveOne, ReplaceOne
 	quiet := PoissonSampled{0.01, Gaussian{3}}
 	twoCurves := Curve{"two", []float64{-1, 0, 1}, []float64{0.7, 0.3, 0}, []float64{0.65, 0.2, 0}}
+	ends := Curve{"ends above 0", []float64{-1, 0, 1}, []float64{0.7, 0.3, 1e-9}, nil}
+	noPairs := Composed{[]Event{DiscreteGaussian{1e5, 1},
+		PoissonSampled{0.1, GaussianMixture{2, []float64{0, 1}, []float64{0.5, 0.5}}}}}
+	var crowd, distinct []Event
+	for i := range 600 {
+		if distinct = append(distinct, Laplace{float64(i + 1)}); i < 36 {
+			crowd = append(crowd, SampledSum{float64(i+1) / 256, 8})
+		}
+	}
 	var lines []string
+	for _, n := range []int{64, 256, 257, 300, 513, 600} {
+		for i, e := range []Event{OneOf{distinct[:n]}, Disjoint{Parts: distinct[:n], Fixed: true},
+			Composed{[]Event{Disjoint{Parts: distinct[:n/2], Fixed: true}, OneOf{distinct[:2]},
+				Disjoint{Parts: distinct[:2], Fixed: true}}}} {
+			for _, r := range []Relation{add, replace} {
+				reduced, err := Reduce(e, r)
+				costly, places := reduced.work()
+				lines = append(lines, fmt.Sprintf("%d of %d parts, %v: %d lists, %d costly, %d places: %s",
+					i, n, r, len(reduced.lists), costly, places, numbersOf(reduced.CheckWork("x"), err)))
+			}
+		}
+	}
 	for _, x := range []struct {
 		e      Event
 		r      Relation
@@ -116,6 +136,23 @@ func TestPinsOfEdges(t *testing.T) {
 		{SparseHistogram{3, 12, 1}, add, 1e-2, 0.3, nil},
 		{SparseHistogram{3, 12, 2}, replace, 1e-2, 0.3, nil},
 		{Composed{[]Event{SparseHistogram{6, 50, 2}, Gaussian{4}}}, add, 1e-8, 0.3, nil},
+		{OneOf{[]Event{noPairs, Composed{[]Event{noPairs, Laplace{9}}}}}, add, 1e-6, 0.3, nil},
+		{noPairs, add, 1e-6, 0.3, []int{2}},
+		{RepeatAndSelect{Event: ends, Mean: 3, Shape: 1}, add, 0, 1, nil},
+		{RepeatAndSelect{Event: ends, Mean: 3, Shape: 1}, add, 1e-5, 1, nil},
+		{Composed{[]Event{RepeatAndSelect{Event: ends, Mean: 3, Shape: 1}, Pure{0.1}}}, add, 1e-5, 1,
+			nil},
+		{RepeatAndSelect{Event: Disjoint{Parts: []Event{RepeatAndSelect{Event: Pure{0.1}, Mean: 2},
+			Gaussian{5}}}, Mean: 3, Shape: 1}, replace, 1e-5, 1, nil},
+		{Repeated{OneOf{[]Event{Repeated{Laplace{9}, math.MaxInt / 4}}}, 2}, add, 1e-5, 1, nil},
+		{Repeated{Disjoint{Parts: []Event{Repeated{Laplace{9}, math.MaxInt / 4}}}, 2}, add, 1e-5, 1, nil},
+		{Repeated{Laplace{9}, math.MaxInt / 4}, add, 0, 1, nil},
+		{Repeated{Repeated{Laplace{9}, 3}, math.MaxInt / 4}, add, 0, 1, nil},
+		{Composed{crowd}, add, 1e-5, 2, nil},
+		{Repeated{Laplace{14}, 3}, add, 0.1, 0, nil},
+		{Repeated{Laplace{10}, 3}, add, 0.1, 0.001, nil},
+		{Repeated{Laplace{7}, 3}, replace, 0.1, 0.01, nil},
+		{Repeated{SampledSum{0.05, 2}, 4}, replace, 0.03, 0.01, nil},
 		{Composed{}, replace, 1e-6, 0, []int{2}},
 		{nil, replace, 1e-6, 0, nil},
 		{Gaussian{1}, Relation(2), 1e-6, 0, nil},
@@ -154,9 +191,6 @@ func TestPinsOfEdges(t *testing.T) {
 // TestPinsOfFields: what is said of every event with one field, or one number of a list, that may
 // be out of range.
 func TestPinsOfFields(t *testing.T) {
-	if strconv.IntSize < 64 {
-		t.Skip("2^40 is no int")
-	}
 	var lines []string
 	d := pinDraws{newDraws(883)}
 	for _, of := range eventTypes {
@@ -165,6 +199,9 @@ func TestPinsOfFields(t *testing.T) {
 			if e = d.leaf(); d.rarely(3) {
 				e = d.event(1)
 			}
+		}
+		if _, ok := e.(BandedSum); ok {
+			e = BandedSum{0.1, 2, []float64{1, 0.5, 0.5, 0.25}}
 		}
 		lines = append(lines, numbersOf(MarshalEvent(e)))
 		for i := range reflect.TypeOf(e).NumField() {
@@ -193,7 +230,7 @@ func TestPinsOfFields(t *testing.T) {
 				}
 			case []float64:
 				for j := range was {
-					for _, v := range []float64{math.NaN(), -1e-9, 0, 0x1p-13, 1, 1.5, 701, math.Inf(1)} {
+					for _, v := range []float64{math.NaN(), -1e-9, 0, 0x1p-13, 1, 1.5, 700, 701, math.Inf(1)} {
 						list := append([]float64(nil), was...)
 						list[j] = v
 						try(list)
@@ -235,7 +272,7 @@ func TestPinsOfRunningSums(t *testing.T) {
 		r := Relation(try % 2)
 		budgets := []Budget{{d.number(0.5, 8), 1e-6, r}, {d.number(1, 9), d.number(1e-9, 1e-3), r}}
 		var sums []Reduced
-		sum := must[Reduced](t)(Reduce(Composed{}, r))
+		sum := must[Reduced](t)(Reduce([]Event{Composed{}, Gaussian{9}, Laplace{9}}[try%3], r))
 		for range 2 + d.IntN(5) {
 			if len(sums) > 0 && d.rarely(4) { // added to an earlier one
 				sum = sums[d.IntN(len(sums))]
@@ -296,6 +333,7 @@ func TestPinsOfSearches(t *testing.T) {
 			func(n int) Event { return Repeated{Gaussian{30}, n} },
 			func(n int) Event { return Repeated{Laplace{20}, n} },
 			func(n int) Event { return Repeated{Gaussian{0.1}, n} },
+			func(n int) Event { return Repeated{ZCDP{0.001}, n} },
 			nil,
 		} {
 			n, b, err := CalibrateCount(Budget{1.5, 1e-6, Relation(limit % 2)}, limit, count)
@@ -303,7 +341,8 @@ func TestPinsOfSearches(t *testing.T) {
 		}
 	}
 	for _, e := range []Event{Gaussian{1}, Laplace{0.5}, Repeated{SampledSum{0.1, 1}, 10}, Pure{3},
-		Composed{}, Approximate{1, 0.1}, Gaussian{0.02}, RandomizedResponse{0.5, 3}} {
+		Composed{}, Approximate{1, 0.1}, Gaussian{0.02}, Gaussian{1e-300}, Laplace{1e-3},
+		RandomizedResponse{0.5, 3}} {
 		for _, delta := range []float64{1e-5, 1e-12} {
 			a, err := AttackBounds(e, delta, ReplaceOne)
 			say(fmt.Sprintf("attack %v", e), a.TruePositiveAt1Percent, pin(a.BestAccuracy,
@@ -343,6 +382,16 @@ func TestPinsOfSearches(t *testing.T) {
 		for digits := range 5 {
 			say("digits", FormatUpper(x, digits), FormatLower(x, 4*digits+1), nil)
 		}
+	}
+	up := func(float64) float64 { return 0.6 }
+	down := func(eps float64) float64 { return 0.5 - eps/9 }
+	for _, x := range []struct {
+		eps         []float64
+		remove, add func(float64) float64
+	}{{[]float64{0, 1}, up, down}, {[]float64{0, 1}, up, nil}, {[]float64{0, 1}, nil, up},
+		{[]float64{-2, 1}, up, nil}, {[]float64{-2, 1}, down, up}, {[]float64{1, 0}, up, down}} {
+		c, err := Tabulate("drawn", x.eps, x.remove, x.add)
+		say("tabulate", fmt.Sprint(x.eps), fmt.Sprint(c), err)
 	}
 	for _, list := range [][]float64{nil, {2}, {2, 3}, {0, 1}, {math.Inf(1)}, {1e-300, 1e-300},
 		{-1, 2}} {

@@ -59,9 +59,13 @@ func nearPin(a, b string) bool {
 }
 
 // comparePins compares lines with those of a file: all digits if this machine rounds as the one
-// that wrote it did, and three digits if not. Lines that begin with a space belong to the one before.
+// that wrote it did, and three digits if not. Lines that begin with a space belong to the one
+// before.
 func comparePins(t *testing.T, name string, got []string) {
 	t.Helper()
+	if strconv.IntSize < 64 {
+		t.Skip("the counts of some events are no int")
+	}
 	got = append([]string{arithmetic()}, got...)
 	file := filepath.Join("testdata", name)
 	if *updatePins {
