@@ -478,7 +478,7 @@ func (p *pinner) enforced(f *records.Frame, s records.Schema) {
 // TestPinsOfTables: random tables of all kinds of columns, read from random files.
 func TestPinsOfTables(t *testing.T) {
 	p := &pinner{t: t}
-	for seed := range 160 {
+	for seed := range 110 {
 		p.Rand = rand.New(rand.NewPCG(uint64(seed), 881))
 		p.table(seed)
 	}
