@@ -19,6 +19,7 @@ import (
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/privacytest"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // The file of pins holds digests of everything that seeded runs drew when it was written, and of
@@ -102,7 +103,7 @@ var drawnEvents = []accountant.Event{
 	accountant.SampledWithoutReplacement{Population: 400, Sample: 7,
 		Event: accountant.Gaussian{NoiseMultiplier: 2}},
 	accountant.TruncatedPoisson{Probability: 0.3, Population: 60, MaxBatch: 16, NoiseMultiplier: 2},
-	accountant.SparseHistogram{Sigma: 3, Threshold: 12, Cells: 2},
+	accountant.SparseHistogram{Sigma: 3, Threshold: 25, Cells: 2},
 	accountant.RepeatAndSelect{Event: accountant.Gaussian{NoiseMultiplier: 2}, Mean: 6, Shape: 1},
 	accountant.RepeatAndSelect{Event: accountant.Gaussian{NoiseMultiplier: 2}, Mean: 6, Shape: -0.5},
 	accountant.RepeatAndSelect{Event: accountant.Gaussian{NoiseMultiplier: 2}, Mean: 4, Poisson: true},
@@ -246,7 +247,7 @@ func draws(seed uint64) map[string]func(*mechanism.Grant) string {
 			return drawn(errors.Join(err, late), clip)
 		},
 		"texts": func(g *mechanism.Grant) string {
-			out, err := g.SparseHistogram([]map[string]int64{{"a": 20, "b": 3, "c": 0, "d": 14}, nil,
+			out, err := g.SparseHistogram([]map[string]int64{{"a": 40, "b": 3, "c": 0, "d": 26}, nil,
 				{"e": 11, "": 90}})
 			return drawn(err, out)
 		},
@@ -485,4 +486,84 @@ func TestPinsOfNumbers(t *testing.T) {
 		}
 	}
 	comparePins(t, "pins_numbers.txt", lines)
+}
+
+// TestPinsOfPartials: random sums of shards that are merged, sealed, opened, emptied and named.
+func TestPinsOfPartials(t *testing.T) {
+	var lines []string
+	secret := make([]byte, 32)
+	key := must(mechanism.ReadKey(secret))(t)
+	secret[3] = 1
+	keys := []mechanism.Key{key, must(mechanism.ReadKey(secret))(t), {}}
+	lines = append(lines, key.ID())
+	for _, n := range []int{0, 31, 33} {
+		_, err := mechanism.ReadKey(make([]byte, n))
+		lines = append(lines, fmt.Sprint(err))
+	}
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		passes := []mechanism.PassID{pass(t, "one"), pass(t, "one"), pass(t, "two"), {}}
+		var sums []*mechanism.Partial
+		for range 5 {
+			p := passes[[]int{0, 0, 0, 0, 0, 1, 1, 1, 2, 3}[rng.IntN(10)]]
+			grid := []float64{0x1p-20, 0x1p-19}[rng.IntN(9)/8]
+			sums = append(sums, mechanism.NewPartial(p, schema,
+				adder{mechanism.NewFixedSum(dim, grid)}, rng.IntN(8) == 0))
+		}
+		var sealed [][]byte
+		lines = append(lines, fmt.Sprint("seed ", seed))
+		say := func(what string, i int, err error, all ...any) {
+			lines = append(lines, fmt.Sprintf("  %s %d: %s", what, i, drawn(err, all...)))
+		}
+		for range 24 {
+			i, j := rng.IntN(len(sums)), rng.IntN(len(sums))
+			shard := []string{"a", "b", "c", ""}[rng.IntN(4)]
+			switch rng.IntN(9) {
+			case 0, 1, 2:
+				d := rows(t, seed+uint64(i), 1+rng.IntN(5))
+				switch rng.IntN(5) {
+				case 0:
+					d = records.WithUnit(d, records.UnitUser)
+				case 1:
+					d = records.WithPart(records.WithUnit(d, records.UnitUser), rng.IntN(3), 3)
+				case 2:
+					d = records.Clamped(d)
+				}
+				say("add", i, sums[i].Add(t.Context(), d))
+			case 3:
+				say("begin "+shard, i, sums[i].Begin(shard))
+			case 4:
+				say("merge", i, sums[i].Merge(sums[j]), j)
+			case 5:
+				text, err := sums[i].Seal(keys[[]int{0, 0, 0, 1, 2}[rng.IntN(5)]],
+					mechanism.Shard{Name: shard, Attempt: fmt.Sprint(rng.IntN(3))})
+				if say("seal "+shard, i, err, len(text)); err == nil {
+					sealed = append(sealed, text)
+				}
+			case 6:
+				if len(sealed) > 0 {
+					some := sealed[rng.IntN(len(sealed)):]
+					say("open", i, sums[i].Open(keys[[]int{0, 0, 0, 1}[rng.IntN(4)]], some...), len(some))
+				}
+			case 7:
+				if rng.IntN(4) == 0 {
+					sums[i].Reset()
+				}
+				sums[i] = mechanism.NewPartial(passes[0], schema, adder{mechanism.NewFixedSum(dim, 0x1p-20)},
+					false)
+			case 8:
+				say("check", i, mechanism.CheckPartials("sums", passes[0], []string{records.UnitRecord,
+					records.UnitUser}[rng.IntN(2)], sums[i], sums[j]))
+			}
+			s := sums[i]
+			say("  now", i, nil, s.Unit(), s.Real(), s.Like(sums[j]), s.Shards(), s.ID(), len(s.Sums()))
+			for _, sum := range s.Sums() {
+				say("  sum", i, nil, sum.Exact())
+			}
+		}
+		_, err := key.OpenBytes([]byte("about"), must(key.SealBytes([]byte("about"), nil))(t))
+		_, other := key.OpenBytes([]byte("other"), must(key.SealBytes([]byte("about"), []byte{1}))(t))
+		say("bytes", 0, errors.Join(err, other))
+	}
+	comparePins(t, "pins_partials.txt", lines)
 }
