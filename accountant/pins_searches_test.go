@@ -296,6 +296,23 @@ func TestPinsOfRunningSums(t *testing.T) {
 			lines = append(lines, "  work: "+numbersOf(nil, sum.CheckWork("x")))
 		}
 	}
+	for i, of := range []func(k int) Event{
+		func(k int) Event { return Laplace{float64(20 + k)} },
+		func(k int) Event { return SampledSum{float64(k+1) / 512, 5} },
+		func(k int) Event { return SampledSum{float64(k+1) / 512, 0x1p-70} },
+		func(k int) Event { return TruncatedPoisson{0.1, 100 + k, 20, 5} },
+		func(k int) Event { return RandomAllocation{4 + k, 5, 0, false} },
+		func(k int) Event { return Gaussian{float64(20 + k)} },
+		func(k int) Event { return OneOf{[]Event{Laplace{float64(20 + k)}, Pure{0.01}}} },
+	} {
+		sum := must[Reduced](t)(Reduce(Gaussian{9}, AddOrRemoveOne))
+		for k := range 40 {
+			if sum = must[Reduced](t)(Reduce(of(k), AddOrRemoveOne, sum)); sum.CheckWork("x") != nil {
+				lines = append(lines, fmt.Sprint(i, " ", k, ": ", sum.CheckWork("x")))
+				break
+			}
+		}
+	}
 	comparePins(t, "pins_running.txt", lines)
 }
 

@@ -55,8 +55,8 @@ func drawnPairs(rng *rand.Rand) (string, *Pairs) {
 		return "discrete", &Pairs{Remove: NewSymmetric([]float64{-mu, 0, mu},
 			[]float64{0.6 / (1 + e), 0.4 - 1e-6, 0.6 * e / (1 + e)}, 1e-6)}
 	case 9:
-		return "discrete, with mass that is lost", &Pairs{Remove: NewDiscrete([]float64{-1, 0.1, 0.2 + mu},
-			[]float64{0.2, 0.3, 0.4}, 0.1, 0.05)}
+		return "discrete, with mass that is lost", &Pairs{Remove: NewDiscrete(
+			[]float64{-1, 0.1, 0.2 + mu}, []float64{0.2, 0.3, 0.4}, 0.1, 0.05)}
 	case 10:
 		return "table", &Pairs{Remove: NewTable([]float64{-mu, -mu / 3, 0, mu / 2, mu},
 			[]float64{1 - math.Exp(-mu) + 1e-3, 0.5, 0.3, 0.1, 1e-4}), Loose: true}
