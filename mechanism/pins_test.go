@@ -221,6 +221,8 @@ func draws(seed uint64) map[string]func(*mechanism.Grant) string {
 				list = append(list, mechanism.Guess{Counts: fixed(3, 0x1p-10, seed+uint64(i)),
 					Answers: []float64{1, -50, 0.5}, Weight: 1 / float64(i+1), Handicap: float64(10 * i)})
 			}
+			list = append(list, mechanism.Guess{Counts: list[0].Counts, // beyond the largest distance
+				Answers: []float64{1e40, 1, -50}, Weight: 1, Handicap: 0x1p35 / float64(1+seed%3)})
 			i, err := g.Worst(list, 1+int(seed%3))
 			return drawn(err, i)
 		},

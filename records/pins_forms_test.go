@@ -218,6 +218,7 @@ func TestPinsOfDamage(t *testing.T) {
 		public.Overlaps(d.Take([]int32{1})), public.Overlaps(records.Binarize(d, 0.5)),
 		public.Data().Len())
 	p.linkedFields(bank(t))
+	p.limits()
 	comparePins(t, "pins_damage.txt", p.lines)
 }
 
@@ -271,6 +272,50 @@ func (p *pinner) linkedFields(d records.Tables) {
 			for k := range c.All()[1:] {
 				s, known, own := c.Seen(k)
 				p.say("seen", nil, s, known, own, s.Constraints())
+			}
+		}
+	}
+}
+
+// limits says what is said at the ends of what may be declared, and of heads of files.
+func (p *pinner) limits() {
+	for _, n := range []int{1, 2, 3, 1<<16 - 2, 1<<16 - 1} {
+		levels := make([]string, n)
+		for i := range levels {
+			levels[i] = fmt.Sprint(i)
+		}
+		_, err := records.NewSchema(records.Flag("first", "0", "1"), records.Categorical("c", levels...))
+		_, late := records.NewSchema(records.Flag("first", "0", "1"), records.Label("c", levels...))
+		_, last := records.NewSchema(records.Flag("first", "0", "1"), records.Hashed("c", n))
+		p.say(fmt.Sprint(n, " levels"), err, late, last)
+	}
+	for _, n := range []int{30, 31, 32} {
+		d := bank(p.t)
+		d.Children = nil
+		for i := range n {
+			d.Children = append(d.Children, records.Tables{Name: fmt.Sprint("t", i), Most: 1,
+				Parents: []string{"customer"}, Schema: bank(p.t).Children[0].Schema})
+		}
+		p.say(fmt.Sprint(n, " tables"), d.Validate())
+	}
+	d := bank(p.t)
+	for depth := range 12 {
+		inner := records.Tables{Name: fmt.Sprint("deep", depth), Schema: d.Schema, Key: "customer",
+			Children: []records.Tables{d}}
+		d = inner
+		p.say(fmt.Sprint("depth ", depth), d.Validate())
+	}
+	s := pets(p.t)
+	for _, head := range []string{"", "\n", `"age,kind,kg,home`, `age,"ki"nd,kg,home`, "age,kind,kg",
+		"age,kind,kg,home,age", "age,kind,kg,home,", "AGE,kind,kg,home", `"age","kind","kg","home"`,
+		"3,cat,4.5,yes", strings.Repeat("a", 1<<20) + ",b"} {
+		for _, layout := range []records.CSV{{Header: true}, {},
+			{Names: []string{"a", "a"}, Header: true}, {Comma: '"'}, {Comma: '\n', Header: true}, {Comment: ',', Header: true}} {
+			f, err := layout.ReadFrame(strings.NewReader(head+"\n3,cat,4.5,yes\n"), s)
+			if err != nil {
+				p.say("head", err)
+			} else {
+				p.say("head", nil, cellsOf(f))
 			}
 		}
 	}

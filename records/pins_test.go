@@ -297,7 +297,12 @@ func (p *pinner) frame(what string, f *records.Frame) {
 		}
 		cells = append(cells, string(f.AppendJSON(nil, i)), f.Label(i))
 	}
-	p.say(what, records.Check(f), f.Len(), cellsOf(f), cells, flat, b.Labels)
+	index := slices.Clone(b.Index)
+	if f.Len() > 0 {
+		f.Gather([]int32{int32(f.Len() - 1), 0, 0}, &b)
+	}
+	p.say(what, records.Check(f), f.Len(), cellsOf(f), cells, flat, b.Labels, index, b.Index,
+		b.Dense.Data)
 }
 
 // data says what there is to say of any data.
@@ -308,7 +313,7 @@ func (p *pinner) data(what string, d records.Data) {
 	}
 	var b device.Batch
 	d.Range(0, d.Len(), &b)
-	text := fmt.Sprint(b.Rows, b.Dense, b.Labels)
+	text := fmt.Sprint(b.Rows, b.Dense, b.Labels, b.Index)
 	if b.Dense.Data == nil {
 		var z records.Nonzeros
 		z.Range(d, 0, d.Len())
@@ -385,6 +390,9 @@ func (p *pinner) table(seed int) {
 	if c, ok := named.(*records.Frame); ok && err == nil {
 		p.frame("identifiers", c)
 	}
+	none := f.Slice(0, 0)
+	named, err = records.WithIdentifiers(none, 5, uint64(seed))
+	p.say("no rows", err, named == records.Data(none))
 	p.persons(f, layout, file, s)
 	p.enforced(f, s)
 }
@@ -621,7 +629,7 @@ func (p *pinner) set(what string, s records.Schema, d *records.SetTable, err err
 	d.Range(0, d.Len(), &b)
 	p.say(what, err, d.Len(), all, d.Unit(), d.Labels(), records.Check(d))
 	if b.Sparse != nil {
-		p.say("  batch", nil, b.Sparse.Offsets, b.Sparse.Items)
+		p.say("  batch", nil, b.Sparse.Offsets, b.Sparse.Items, b.Index)
 	}
 	if s.Classes() == 0 {
 		p.bytes("  written", func(w io.Writer) error { return records.WriteTransactions(w, d) })
@@ -706,5 +714,7 @@ func (p *pinner) vectors(what string, d *records.Table, err error) {
 	}
 	var b device.Batch
 	d.Gather([]int32{int32(d.Len() - 1), 0}, &b)
-	p.say(what, records.Check(d), d.Len(), all, b.Dense.Data, b.Labels)
+	p.say(what, records.Check(d), d.Len(), all, b.Dense.Data, b.Labels, b.Index)
+	d.Range(d.Len()/2, d.Len(), &b)
+	p.say("  half", nil, b.Rows, b.Dense.Data, b.Labels, b.Index)
 }
