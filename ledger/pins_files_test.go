@@ -253,5 +253,18 @@ func TestPinsOfSpending(t *testing.T) {
 			lines = append(lines, digestOf(script), fmt.Sprint(err))
 		}
 	}
+	for k := range 40 { // another order is the best for each
+		l := New(accountant.Budget{Epsilon: 300, Delta: math.Pow(10, float64(-4-k%5))})
+		r := must[*Reservation](t)(l.Reserve("noise", accountant.Gaussian{
+			NoiseMultiplier: 2 * math.Pow(1.15, float64(k))}, 90))
+		line := fmt.Sprint(k, ":")
+		for range 23 {
+			if err := r.Spend(); err != nil {
+				t.Fatal(err)
+			}
+			line += fmt.Sprintf(" %.9g", l.EpsilonSoFar())
+		}
+		lines = append(lines, line)
+	}
 	comparePins(t, "pins_spending.txt", lines)
 }

@@ -1,6 +1,7 @@
 package rff_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -8,7 +9,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,6 +113,7 @@ func pinnedKernels() []any {
 		rff.Patches{Dim: 30, Windows: []float64{0.3, 0.6, 1}, Blur: 0.7, Low: 1, High: 6},
 		rff.Patches{Dim: 12, Windows: []float64{0.5}, Low: 2, High: 2}, rff.PatchesFor(18, 12, 14),
 		rff.PatchesFor(10, 9, 8), rff.Patches{Dim: 10, Windows: []float64{2}, Blur: 3, Low: 1, High: 4},
+		rff.Patches{Dim: 10, Windows: []float64{0.001, 1}, Blur: 0.1, Low: 1, High: 4},
 		rff.Strokes{Cells: 3, Orientations: 4, Blur: 0.8}, rff.StrokesFor(12, 14),
 		rff.Strokes{Cells: 2, Orientations: 5, Blur: 0.4, Upright: true},
 		rff.Strokes{Cells: 4, Orientations: 3, Blur: 1.2, Upright: true, Spread: 0.25},
@@ -135,7 +139,7 @@ func drawnRow(rng *rand.Rand, l rff.Layout) []float32 {
 func TestPinsOfFeatures(t *testing.T) {
 	var lines []string
 	layouts := []rff.Layout{vectors, mixed, numbered, onlyLevels, image, slanted, coloured,
-		{In: 7, Height: 2, Width: 3}, {}}
+		{In: 7, Height: 2, Width: 3}, {}, {In: 9, Height: 1, Width: 9}, {In: 9, Height: 9, Width: 1}}
 	for k, kernel := range pinnedKernels() {
 		for i, l := range layouts {
 			say := func(what string, all ...any) {
@@ -172,6 +176,8 @@ func TestPinsOfFeatures(t *testing.T) {
 	comparePins(t, "pins_features.txt", lines)
 }
 
+var number = regexp.MustCompile(`:(-?[0-9.e+-]+|true|false)`)
+
 func pinFeatures(say func(string, ...any), f rff.Features, l rff.Layout, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	var x []float32
@@ -189,6 +195,15 @@ func pinFeatures(say func(string, ...any), f rff.Features, l rff.Layout, seed ui
 	if err == nil {
 		err = json.Unmarshal(text, &back)
 	}
+	var all string
+	for _, at := range number.FindAllIndex(text, -1) {
+		for _, v := range []string{"null", "-1", "0", "1", "40000", "1e99"} {
+			var changed rff.SavedMap
+			all += fmt.Sprintln(json.Unmarshal(slices.Concat(text[:at[0]+1], []byte(v), text[at[1]:]),
+				&changed))
+		}
+	}
+	say("changed", fmt.Sprintf("%.4x", sha256.Sum256([]byte(all))))
 	if m := back.Map(); err == nil && m != nil {
 		again := be.New(4, m.Dim())
 		m.Transform(be, dense(4, l.In, x), again)
