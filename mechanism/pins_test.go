@@ -3,6 +3,7 @@ package mechanism_test
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
@@ -36,6 +37,9 @@ func comparePins(t *testing.T, name string, got []string) {
 			t.Fatal(err)
 		}
 		return
+	}
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		t.Skip("words are read in the machine's byte order")
 	}
 	want := strings.Split(strings.TrimSuffix(string(must(os.ReadFile(file))(t)), "\n"), "\n")
 	if len(got) != len(want) {
