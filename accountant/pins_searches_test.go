@@ -50,7 +50,6 @@ func TestPinsOfEdges(t *testing.T) {
 		{Repeated{RandomAllocation{5, 0.04, 0, false}, 3}, add, 1e-5, 900, nil},
 		{Repeated{RandomAllocation{8, 0.05, 3, false}, 2}, add, 1e-5, 700, nil},
 		{Repeated{SampledSum{1e-9, 0.05}, 3}, add, 1e-12, 10, nil},
-		{Repeated{SampledSum{0.3, 0.05}, 9000}, add, 1e-5, 1e6, nil},
 		{Repeated{PoissonSampled{1e-3, Gaussian{0.9}}, 20000}, add, 1e-6, 2, nil}, // normal
 		{Repeated{SampledSum{1e-4, 0.8}, 400000}, replace, 1e-6, 1, nil},
 		{Repeated{Laplace{3000}, 300000}, add, 1e-6, 0.5, nil},
