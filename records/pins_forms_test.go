@@ -310,7 +310,8 @@ func (p *pinner) limits() {
 		"age,kind,kg,home,age", "age,kind,kg,home,", "AGE,kind,kg,home", `"age","kind","kg","home"`,
 		"3,cat,4.5,yes", strings.Repeat("a", 1<<20) + ",b"} {
 		for _, layout := range []records.CSV{{Header: true}, {},
-			{Names: []string{"a", "a"}, Header: true}, {Comma: '"'}, {Comma: '\n', Header: true}, {Comment: ',', Header: true}} {
+			{Names: []string{"a", "a"}, Header: true}, {Comma: '"'}, {Comma: '\n', Header: true},
+			{Comment: ',', Header: true}} {
 			f, err := layout.ReadFrame(strings.NewReader(head+"\n3,cat,4.5,yes\n"), s)
 			if err != nil {
 				p.say("head", err)
