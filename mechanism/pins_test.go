@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -574,19 +575,29 @@ func TestPinsOfPartials(t *testing.T) {
 	comparePins(t, "pins_partials.txt", lines)
 }
 
-// TestPinsOfPlannedSamples: the samples of many grants, which are drawn for smaller blocks of rows.
+// TestPinsOfPlannedSamples: the samples of many grants under a known key. With more grants, fewer
+// rows share a stream.
 func TestPinsOfPlannedSamples(t *testing.T) {
 	var lines []string
-	for i, c := range []struct {
+	for _, c := range []struct {
 		grants int
 		q      float64
 	}{{3, 0.5}, {2200, 0.6}, {4000, 0.9}, {3000, 0.01}} {
 		l := ledger.New(accountant.Budget{Epsilon: 1e6, Delta: 1e-6})
-		run := mechanism.Begin(privacytest.Seeded(t, context.Background(), uint64(i)), l)
-		a := must(run.Reserve("planned", accountant.SampledSum{Probability: c.q, NoiseMultiplier: 9},
-			c.grants))(t)
+		a := must(mechanism.Begin(context.Background(), l).Reserve("planned",
+			accountant.SampledSum{Probability: c.q, NoiseMultiplier: 9}, c.grants))(t)
 		x := must(mechanism.PlanInclusions(1000, slices.Repeat([]*mechanism.Allowance{a},
 			c.grants)...))(t)
+		var fields map[string]any
+		if err := json.Unmarshal(must(x.Secret())(t), &fields); err != nil {
+			t.Fatal(err)
+		}
+		for name := range fields {
+			if strings.EqualFold(name, "key") {
+				fields[name] = make([]byte, 32)
+			}
+		}
+		x = must(mechanism.ReadInclusions(must(json.Marshal(fields))(t)))(t)
 		var all [][2]int
 		for _, part := range [][2]int{{0, 9}, {7, 12}, {990, 1000}} {
 			x.Each(part[0], part[1], func(row, grant int) { all = append(all, [2]int{row, grant}) })
