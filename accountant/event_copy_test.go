@@ -114,5 +114,8 @@ func TestOwnedRefuses(t *testing.T) {
 		if wrong := (*param.Error)(nil); !errors.As(err, &wrong) {
 			t.Errorf("%s: got %v, want a *param.Error", name, err)
 		}
+		if _, err := MarshalEvent(e); err == nil || EqualEvents(e, e) {
+			t.Errorf("%s: written, or equal to itself: %v", name, err)
+		}
 	}
 }

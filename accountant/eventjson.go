@@ -16,10 +16,14 @@ const maxEventDepth = 32
 // MarshalEvent writes an event as JSON that names its kind. [UnmarshalEvent] reads it back to an
 // equal value.
 //
-// Errors: *param.Error for nil or an invalid event.
+// Errors: *param.Error for nil, an invalid event, and one that is no value of this package's types
+// or nested too deep to be read.
 func MarshalEvent(e Event) ([]byte, error) {
 	if e == nil {
 		return nil, param.New("accountant.MarshalEvent", nil, "an event")
+	}
+	if _, err := copied(e, 0); err != nil { // it has no fields to write
+		return nil, err
 	}
 	if err := e.check(); err != nil {
 		return nil, err
