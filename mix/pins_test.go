@@ -118,7 +118,7 @@ func checkModel(t *testing.T, m *mix.Model, data *records.Table) {
 			"prepared": contents(must(m.Prepared(data))(t))}
 		_, wrong := mix.Denoise(rows, records.Image(5, 5), 0.8)
 		parts["refused"] = fmt.Append(nil, wrong)
-		if smooth, err := mix.Denoise(rows, m.Schema(), 0.8); err == nil {
+		if smooth, err := mix.Denoise(rows, m.Schema(), 0.7); err == nil {
 			x, y := smooth.Matrices()
 			parts["smooth"] = fmt.Append(nil, x.Data, y.Data)
 		}

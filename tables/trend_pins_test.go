@@ -40,8 +40,8 @@ func TestPinsOfTrends(t *testing.T) {
 	}
 }
 
-// TestPinsOfWideTrends holds trends to their bits with columns of many levels, which are in no table
-// of two columns.
+// TestPinsOfWideTrends holds trends to their bits with columns of many levels, which are in no
+// table of two columns.
 func TestPinsOfWideTrends(t *testing.T) {
 	var levels []string
 	for i := range 60 {

@@ -176,6 +176,19 @@ func TestPinsOfReleases(t *testing.T) {
 	}
 }
 
+// TestPinsOfDivisions holds which cells of few values may be divided.
+func TestPinsOfDivisions(t *testing.T) {
+	var text []byte
+	for _, most := range []int{20, 41, 90, 200} {
+		a := AttributesIn(must(t, records.Integer("n", 0, most), records.Flag("f", "no", "yes")), 20)
+		for code := range a[0].Codes {
+			d := Division{{code}, nil}
+			text = fmt.Appendln(text, a[0].partsOf(code).n, d.Valid(a))
+		}
+	}
+	pins.Check(t, map[string][]byte{"valid": text})
+}
+
 func pinReleases(t *testing.T, d records.Data, r accountant.Relation) {
 	t.Helper()
 	const z = 3.0
