@@ -102,18 +102,11 @@ func (p *points) add(row []float32, blocks []records.Block, levels []uint16) []u
 
 // distance returns the distance of a record of p from a record of q. If it exceeds limit, the
 // result is any number above limit.
-func (p points) distance(i int, q points, j int, limit float64) float64 {
+func (p *points) distance(i int, q *points, j int, limit float64) float64 {
 	if p.sets != nil || q.sets != nil {
 		return jaccard(p.sets[i], q.sets[j])
 	}
-	apart := 0
-	a, b := p.codes[i*p.names:(i+1)*p.names], q.codes[j*p.names:(j+1)*p.names]
-	for k, code := range a {
-		const low = 0x7fff7fff7fff7fff // a lane's high bit is set below if the lane is not 0
-		x := code ^ b[k]
-		apart += bits.OnesCount64((x&low + low | x) &^ low)
-	}
-	sum := float32(apart)
+	sum := p.apart(i, q, j)
 	most := float32(limit) / p.column
 	x, y := p.flat[i*p.width:(i+1)*p.width], q.flat[j*p.width:(j+1)*p.width]
 	for len(x) >= stride && sum <= most {
@@ -132,6 +125,17 @@ func (p points) distance(i int, q points, j int, limit float64) float64 {
 		}
 	}
 	return float64(sum * p.column)
+}
+
+// apart returns the number of different levels of two records.
+func (p *points) apart(i int, q *points, j int) float32 {
+	n, b := 0, q.codes[j*q.names:]
+	for k, code := range p.codes[i*p.names : (i+1)*p.names] {
+		const low = 0x7fff7fff7fff7fff // a lane's high bit is set below if the lane is not 0
+		x := code ^ b[k]
+		n += bits.OnesCount64((x&low + low | x) &^ low)
+	}
+	return float32(n)
 }
 
 // stride is the number of coordinates compared between two checks of the limit.
@@ -165,7 +169,9 @@ func (p points) closest(q points) []float64 {
 	compare.Each(p.n, func(i int) {
 		out[i] = math.Inf(1)
 		for j := range q.n {
-			out[i] = min(out[i], p.distance(i, q, j, out[i]))
+			if float64(p.apart(i, &q, j)*p.column) < out[i] {
+				out[i] = min(out[i], p.distance(i, &q, j, out[i]))
+			}
 		}
 	})
 	return out
@@ -179,7 +185,7 @@ func (p points) density(q points, width float64) []float64 {
 		near, one := device.HostMatrix(1, q.n, make([]float32, q.n)), device.CPUWith(1)
 		return func(i int) {
 			for j := range near.Data {
-				near.Data[j] = float32(-p.distance(i, q, j, math.Inf(1)) / width)
+				near.Data[j] = float32(-p.distance(i, &q, j, math.Inf(1)) / width)
 			}
 			one.Apply(device.Exp, near, near)
 			sum := 0.0
