@@ -21,14 +21,23 @@ func Matches(some, others records.Data) (int, error) {
 		return 0, err
 	}
 	seed := maphash.MakeSeed()
-	seen := make(map[uint64]struct{}, others.Len())
-	eachHash(seed, others, func(h uint64) { seen[h] = struct{}{} })
-	count := 0
+	met := make(map[uint64]bool, some.Len())
+	hashes := make([]uint64, 0, some.Len())
 	eachHash(seed, some, func(h uint64) {
-		if _, met := seen[h]; met {
-			count++
+		hashes = append(hashes, h)
+		met[h] = false
+	})
+	eachHash(seed, others, func(h uint64) {
+		if _, known := met[h]; known {
+			met[h] = true
 		}
 	})
+	count := 0
+	for _, h := range hashes {
+		if met[h] {
+			count++
+		}
+	}
 	return count, nil
 }
 

@@ -2,6 +2,7 @@ package risk
 
 import (
 	"math"
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -17,8 +18,8 @@ type points struct {
 	n      int
 	width  int       // numbers of a record
 	flat   []float32 // record by record
-	names  int       // levels of a record, the class among them
-	codes  []uint16
+	names  int       // words of a record's levels, the class among them
+	codes  []uint64  // record by record, four levels in a word
 	sets   [][]uint32
 	column float32 // the weight of one column
 }
@@ -34,18 +35,21 @@ func read(d records.Data, most int, seed uint64) points {
 	p := points{column: 1 / float32(columns(s))}
 	const chunk = 1024
 	var b device.Batch
+	var levels []uint16
 	for lo := 0; lo < d.Len(); lo += chunk {
 		d.Range(lo, min(lo+chunk, d.Len()), &b)
 		judge.ToUnit(s, &b)
 		for i := range b.Rows {
+			levels = levels[:0]
 			if b.Sparse != nil {
 				p.sets = append(p.sets, append([]uint32(nil), b.Sparse.Row(i)...))
 			} else {
-				p.add(b.Dense.Row(i), blocks)
+				levels = p.add(b.Dense.Row(i), blocks, levels)
 			}
 			if b.Labels != nil {
-				p.codes = append(p.codes, uint16(b.Labels[i]))
+				levels = append(levels, uint16(b.Labels[i]))
 			}
+			p.pack(levels)
 		}
 		p.n += b.Rows
 	}
@@ -53,6 +57,16 @@ func read(d records.Data, most int, seed uint64) points {
 		p.width, p.names = len(p.flat)/p.n, len(p.codes)/p.n
 	}
 	return p
+}
+
+// pack adds the levels of a record.
+func (p *points) pack(levels []uint16) {
+	for i, l := range levels {
+		if i%4 == 0 {
+			p.codes = append(p.codes, 0)
+		}
+		p.codes[len(p.codes)-1] |= uint64(l) << (i % 4 * 16)
+	}
 }
 
 // columns returns the number of columns of a record, including the class.
@@ -67,8 +81,8 @@ func columns(s records.Schema) int {
 	return n
 }
 
-// add adds a dense record.
-func (p *points) add(row []float32, blocks []records.Block) {
+// add adds the numbers of a dense record, and appends its levels to the list.
+func (p *points) add(row []float32, blocks []records.Block, levels []uint16) []uint16 {
 	for _, b := range blocks {
 		cell := row[b.Offset : b.Offset+b.Width]
 		if !b.OneHot {
@@ -81,24 +95,18 @@ func (p *points) add(row []float32, blocks []records.Block) {
 				best = j
 			}
 		}
-		p.codes = append(p.codes, uint16(best))
+		levels = append(levels, uint16(best))
 	}
+	return levels
 }
 
 // distance returns the distance of a record of p from a record of q. If it exceeds limit, the
 // result is any number above limit.
-func (p points) distance(i int, q points, j int, limit float64) float64 {
+func (p *points) distance(i int, q *points, j int, limit float64) float64 {
 	if p.sets != nil || q.sets != nil {
 		return jaccard(p.sets[i], q.sets[j])
 	}
-	apart := 0
-	a, b := p.codes[i*p.names:(i+1)*p.names], q.codes[j*p.names:(j+1)*p.names]
-	for k, code := range a {
-		if code != b[k] {
-			apart++
-		}
-	}
-	sum := float32(apart)
+	sum := p.apart(i, q, j)
 	most := float32(limit) / p.column
 	x, y := p.flat[i*p.width:(i+1)*p.width], q.flat[j*p.width:(j+1)*p.width]
 	for len(x) >= stride && sum <= most {
@@ -111,12 +119,23 @@ func (p points) distance(i int, q points, j int, limit float64) float64 {
 		sum += even + odd
 		x, y = x[stride:], y[stride:]
 	}
-	if len(x) < stride {
+	if len(x) < stride && sum <= most {
 		for k, v := range x {
 			sum += abs(v - y[k])
 		}
 	}
 	return float64(sum * p.column)
+}
+
+// apart returns the number of different levels of two records.
+func (p *points) apart(i int, q *points, j int) float32 {
+	n, b := 0, q.codes[j*q.names:]
+	for k, code := range p.codes[i*p.names : (i+1)*p.names] {
+		const low = 0x7fff7fff7fff7fff // a lane's high bit is set below if the lane is not 0
+		x := code ^ b[k]
+		n += bits.OnesCount64((x&low + low | x) &^ low)
+	}
+	return float32(n)
 }
 
 // stride is the number of coordinates compared between two checks of the limit.
@@ -150,7 +169,9 @@ func (p points) closest(q points) []float64 {
 	compare.Each(p.n, func(i int) {
 		out[i] = math.Inf(1)
 		for j := range q.n {
-			out[i] = min(out[i], p.distance(i, q, j, out[i]))
+			if float64(p.apart(i, &q, j)*p.column) < out[i] {
+				out[i] = min(out[i], p.distance(i, &q, j, out[i]))
+			}
 		}
 	})
 	return out
@@ -160,12 +181,19 @@ func (p points) closest(q points) []float64 {
 // width).
 func (p points) density(q points, width float64) []float64 {
 	out := make([]float64, p.n)
-	compare.Each(p.n, func(i int) {
-		sum := 0.0
-		for j := range q.n {
-			sum += math.Exp(-p.distance(i, q, j, math.Inf(1)) / width)
+	compare.Workers(p.n, func() func(int) {
+		near, one := device.HostMatrix(1, q.n, make([]float32, q.n)), device.CPUWith(1)
+		return func(i int) {
+			for j := range near.Data {
+				near.Data[j] = float32(-p.distance(i, &q, j, math.Inf(1)) / width)
+			}
+			one.Apply(device.Exp, near, near)
+			sum := 0.0
+			for _, v := range near.Data {
+				sum += float64(v)
+			}
+			out[i] = math.Log(sum/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
 		}
-		out[i] = math.Log(sum/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
 	})
 	return out
 }

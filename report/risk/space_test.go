@@ -29,10 +29,10 @@ func TestDistanceByHand(t *testing.T) {
 				want += math.Abs(float64(flat[k])-float64(flat[j*dim+k])) / float64(dim)
 			}
 			least = min(least, want)
-			if got := p.distance(0, p, j, math.Inf(1)); math.Abs(got-want) > 1e-6 {
+			if got := p.distance(0, &p, j, math.Inf(1)); math.Abs(got-want) > 1e-6 {
 				t.Errorf("%d coordinates: %v, want %v", dim, got, want)
 			}
-			if got := p.distance(0, p, j, want/2); got < want/2 {
+			if got := p.distance(0, &p, j, want/2); got < want/2 {
 				t.Errorf("%d coordinates: %v under a limit that %v exceeds", dim, got, want)
 			}
 		}

@@ -145,19 +145,22 @@ func tabulate(columns ...prepared) contingency {
 		t.rows = uint64(c.levels)
 		cells *= uint64(c.levels)
 	}
+	keys := make([]uint64, len(columns[0].coded))
+	for _, c := range columns {
+		levels := uint64(c.levels)
+		for i, code := range c.coded {
+			keys[i] = keys[i]*levels + uint64(code)
+		}
+	}
 	const dense = 1 << 20
 	var list []float64
 	if cells <= dense {
 		list = make([]float64, cells)
-	}
-	for i := range columns[0].coded {
-		key := uint64(0)
-		for _, c := range columns {
-			key = key*uint64(c.levels) + uint64(c.coded[i])
-		}
-		if list != nil {
+		for _, key := range keys {
 			list[key]++
-		} else {
+		}
+	} else {
+		for _, key := range keys {
 			t.counts[key]++
 		}
 	}

@@ -53,31 +53,45 @@ func (t *Table) Answer(queries []Query) []float64 {
 		}
 	})
 	out := make([]float64, len(queries))
-	compare.Each(len(queries), func(i int) {
-		in := make([]bool, t.Len())
-		for r := range in {
-			in[r] = true
-		}
-		for _, c := range queries[i].conditions {
-			c.narrow(in, places[c.column], t.columns[c.column].codes)
-		}
-		count := 0
-		for _, yes := range in {
-			if yes {
-				count++
+	compare.Workers(len(queries), func() func(int) {
+		in := make([]uint8, t.Len())
+		return func(i int) {
+			for r := range in {
+				in[r] = 1
 			}
+			for _, c := range queries[i].conditions {
+				c.narrow(in, places[c.column], t.columns[c.column].codes)
+			}
+			count := 0
+			for _, one := range in {
+				count += int(one)
+			}
+			out[i] = float64(count) / math.Max(float64(len(in)), 1)
 		}
-		out[i] = float64(count) / math.Max(float64(len(in)), 1)
 	})
 	return out
 }
 
-// narrow keeps the records that fulfil the condition.
-func (c condition) narrow(in []bool, places []float64, codes []int32) {
+// narrow keeps the records that fulfil the condition, which have 1 in in. It has no branches, which
+// would be mispredicted.
+func (c condition) narrow(in []uint8, places []float64, codes []int32) {
 	for r, v := range places {
-		in[r] = in[r] && v >= c.lo && v <= c.hi // false for a missing value, NaN
+		var above, below uint8
+		if v >= c.lo { // false for a missing value, NaN
+			above = 1
+		}
+		if v <= c.hi {
+			below = 1
+		}
+		in[r] &= above & below
+	}
+	of := make([]uint8, len(c.levels)+1) // the first is for missing values
+	for l, yes := range c.levels {
+		if yes {
+			of[l+1] = 1
+		}
 	}
 	for r, code := range codes {
-		in[r] = in[r] && code >= 0 && c.levels[code]
+		in[r] &= of[code+1]
 	}
 }

@@ -8,25 +8,28 @@ import (
 
 // tree is a binary decision tree in arrays; node 0 is the root.
 type tree struct {
-	feature   []int32   // −1 for a leaf
-	threshold []float64 // values up to this go left
-	left      []int32   // left child; for a leaf its number
-	right     []int32
-	values    []float64 // width numbers for each leaf
-	width     int
+	nodes  []node
+	values []float64 // width numbers for each leaf
+	width  int
+}
+
+type node struct {
+	threshold   float64 // values up to this go left
+	feature     int32   // −1 for a leaf
+	left, right int32   // children; left is the number of a leaf
 }
 
 // leaf returns the number of the leaf that a record falls into.
 func (t *tree) leaf(row []float32) int {
-	at := int32(0)
-	for t.feature[at] >= 0 {
-		if float64(row[t.feature[at]]) <= t.threshold[at] {
-			at = t.left[at]
+	n := &t.nodes[0]
+	for n.feature >= 0 {
+		if float64(row[n.feature]) <= n.threshold {
+			n = &t.nodes[n.left]
 		} else {
-			at = t.right[at]
+			n = &t.nodes[n.right]
 		}
 	}
-	return int(t.left[at])
+	return int(n.left)
 }
 
 // value returns the numbers of the leaf that a record falls into.
@@ -91,11 +94,8 @@ func (g *grower) grow(rows []int32) *tree {
 
 // node grows the subtree of rows lo … hi-1 and returns its number.
 func (g *grower) node(lo, hi, depth int) int32 {
-	at := int32(len(g.out.feature))
-	g.out.feature = append(g.out.feature, -1)
-	g.out.threshold = append(g.out.threshold, 0)
-	g.out.left = append(g.out.left, -1)
-	g.out.right = append(g.out.right, -1)
+	at := int32(len(g.out.nodes))
+	g.out.nodes = append(g.out.nodes, node{feature: -1, left: -1, right: -1})
 	g.sum(lo, hi)
 	if g.done(lo, hi, depth) {
 		g.finish(at, lo, hi)
@@ -108,10 +108,9 @@ func (g *grower) node(lo, hi, depth int) int32 {
 		return at
 	}
 	middle := g.partition(lo, hi, best)
-	g.out.feature[at], g.out.threshold[at] = int32(best.feature), best.threshold
 	left := g.node(lo, middle, depth+1)
 	right := g.node(middle, hi, depth+1)
-	g.out.left[at], g.out.right[at] = left, right
+	g.out.nodes[at] = node{best.threshold, int32(best.feature), left, right}
 	g.release(met)
 	return at
 }
@@ -161,7 +160,7 @@ func (g *grower) done(lo, hi, depth int) bool {
 func (g *grower) finish(at int32, lo, hi int) {
 	g.sum(lo, hi)
 	leaf := int32(g.out.leaves())
-	g.out.left[at] = leaf
+	g.out.nodes[at].left = leaf
 	for _, s := range g.total[1:] {
 		g.out.values = append(g.out.values, s/max(g.total[0], math.SmallestNonzeroFloat64))
 	}
