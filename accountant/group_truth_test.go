@@ -59,6 +59,11 @@ func TestGroupOfBands(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	more, err := GroupEpsilon(Composed{Events: []Event{e, Gaussian{NoiseMultiplier: 1e6}}}, 2, delta,
+		AddOrRemoveOne)
+	if err != nil || !(more.Upper >= b.Upper*(1-1e-9)) {
+		t.Errorf("with another release the group's ε is %v, error %v; without it %v", more, err, b)
+	}
 	// The members' groups differ in half of the cases. A is the event that the projection on one of
 	// the 2·rounds sums of neighbouring rows is above c. Rows that neighbour have a sum of length
 	// √3·μ, and equal rows of 2μ; rows of the last step are shorter, and left out.

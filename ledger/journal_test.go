@@ -184,6 +184,63 @@ func (j *shortened) Read(context.Context, Position) iter.Seq2[JournalLine, error
 	return j.from(0)
 }
 
+// TestResumeHandsOutUsesAhead: uses that the journal counts before they are handed out are not lost
+// to a run that resumes in the same process.
+func TestResumeHandsOutUsesAhead(t *testing.T) {
+	l := created(t, &listed{})
+	r, err := l.Reserve("count", journalEvent, 200)
+	for err == nil && r.entry.ahead < 2 {
+		err = r.Spend()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := 200 - r.Remaining()
+	again, err := l.Resume("count", journalEvent)
+	for err == nil && again.Spend() == nil {
+		drawn++
+	}
+	if err != nil || drawn != 200 {
+		t.Errorf("%d uses are handed out, error %v; want 200", drawn, err)
+	}
+}
+
+// TestLinesKeepTheirUses: after a snapshot the uses of a transaction's second line are still its
+// own when the ledger is read again.
+func TestLinesKeepTheirUses(t *testing.T) {
+	j := &listed{}
+	l, run := created(t, j), Transaction{ID: "run", Lines: []Line{
+		{Purpose: "a", Event: journalEvent, Count: 3}, {Purpose: "b", Event: journalEvent, Count: 5}}}
+	spend := func(l *Ledger, want ...int) {
+		t.Helper()
+		all, err := l.ReserveAll(run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range all {
+			if r.Remaining() != want[i] {
+				t.Errorf("line %d has %d uses, want %d", i, r.Remaining(), want[i])
+			}
+		}
+		if err := errors.Join(all[1].Spend(), l.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.ReserveAll(run); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(l.Compact(), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for left := 5; left > 2; left-- {
+		l, err := OpenOn(t.Context(), j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		spend(l, 3, left)
+	}
+}
+
 // TestJournalCheckpointAhead: the journal counts some uses as taken before they are handed out. If
 // a checkpoint says that such a use was taken, it is not handed out again.
 func TestJournalCheckpointAhead(t *testing.T) {

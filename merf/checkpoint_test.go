@@ -119,12 +119,19 @@ func (f *failing) Release(*entropy.Release) error {
 // call then continues with the remaining shares of the noise, and the embedding states its wider
 // noise. If the shards had been emptied, the count would be 600 instead of 2100.
 func TestReleasesOfShardsGoOn(t *testing.T) {
+	releaseGoesOn(t, []int{0, 700, 2100})
+	releaseGoesOn(t, []int{0, 2100}) // a single shard
+}
+
+func releaseGoesOn(t *testing.T, cuts []int) {
+	t.Helper()
 	data := drawTable(t, 2100, 1)
 	c := small(data.Schema(), accountant.AddOrRemoveOne, kernels()["rbf"])
 	p, l := mustPlan(t, c), ledger.New(c.Budget)
-	shards := []*mechanism.Partial{p.NewPartial(), p.NewPartial()}
-	for i, cut := range [][2]int{{0, 700}, {700, 2100}} {
-		if err := shards[i].Add(t.Context(), data.Slice(cut[0], cut[1])); err != nil {
+	var shards []*mechanism.Partial
+	for i, end := range cuts[1:] {
+		shards = append(shards, p.NewPartial())
+		if err := shards[i].Add(t.Context(), data.Slice(cuts[i], end)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/models"
@@ -219,5 +220,26 @@ func TestPersonsAreRefusedBeforeSpending(t *testing.T) {
 	_, err = sgd.New(with(nil, 1, 1), far{newCentre(2)}, plain, sgd.WithPersons())
 	if p := new(param.Error); !errors.As(err, &p) || p.Path != "sgd.WithPersons" {
 		t.Errorf("persons on a device: %v", err)
+	}
+}
+
+// TestOtherPersonsInALaterLoop: each loop trains on its own persons.
+func TestOtherPersonsInALaterLoop(t *testing.T) {
+	first := personsOf(t, 2, 3, person{{0.3, 0}, {0.1, 0}}, person{{0.2, 0}})
+	second := personsOf(t, 2, 3, person{{0, 0.1}}, person{{0, 0.2}, {0, 0.1}}, person{{0, 0.3}})
+	s := &recorder{seed: 5, force: func(rel *entropy.Release) { clear(rel.Outputs[0]) }}
+	l := ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5}, ledger.WithUnit(records.UnitUser))
+	trainer := must(sgd.New(with(nil, 1, 2), newCentre(2), l))(t)
+	ctx := s.context(t.Context())
+	for _, data := range []records.Data{first, second} {
+		for _, err := range trainer.Steps(ctx, data) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	if len(s.sums) != 2 || s.sums[0][0] == 0 || s.sums[1][0] != 0 || s.sums[1][1] == 0 {
+		t.Errorf("the sums are %v, want the first along one axis and the second along the other", s.sums)
 	}
 }

@@ -33,8 +33,10 @@ const (
 	spreadPart    = 0.2
 	pairSumsPart  = 0.15
 	trendPool     = 1 << 15
-	scoresClip    = 1.5
-	residualsClip = 1.2 // in standard deviations of residuals
+	scoresClip    = 1.5 // least bounds, in standard deviations; see bound
+	residualsClip = 1.2
+	mostClip      = 4
+	usualGroups   = 32
 	leastScale    = 0.1
 	lateColumn    = 0.65 // part of the scores' variance
 	lateOthers    = 0.5
@@ -255,6 +257,15 @@ func (t *trending) releaseIn(purpose string, part float64, tables [][]int, bound
 		func() (*mechanism.FixedSum, error) { return t.read(purpose, tables, bound) })
 }
 
+// bound returns the bound, in standard deviations, of numbers whose sums in n tables are released
+// with a fraction of the trend's budget. Larger numbers are clipped, which shrinks sums, and noise
+// grows with the bound. So it is where the noise is that of the sum in a usual group, but not below
+// least.
+func (t *trending) bound(part float64, n int, least float64) float64 {
+	std := t.sumStd(t.trendNoise(t.noise, part), n)
+	return min(max(math.Sqrt(max(t.total, 0)/usualGroups)/std, least), mostClip)
+}
+
 // releaseScores releases the sums of scores in the cells of each column, and decides which columns
 // are drawn after the target.
 func (t *trending) releaseScores() error {
@@ -264,7 +275,8 @@ func (t *trending) releaseScores() error {
 			all = append(all, []int{a})
 		}
 	}
-	out, err := t.releaseIn(purposeScores, scoresPart, all, scoresClip)
+	clip := min(t.bound(scoresPart, len(all), scoresClip), mostScore)
+	out, err := t.releaseIn(purposeScores, scoresPart, all, clip)
 	if err != nil {
 		return err
 	}
@@ -277,7 +289,7 @@ func (t *trending) releaseScores() error {
 			counts[t.own[a].Group[code]] += p * t.total
 		}
 		for k, count := range counts {
-			explained += (sums[k]*sums[k] - out.std*out.std) / max(count, out.std/scoresClip) /
+			explained += (sums[k]*sums[k] - out.std*out.std) / max(count, out.std/clip) /
 				(t.variance * t.total)
 		}
 		if explained > lateColumn && !hasOwnCells(t.attributes[a]) {
@@ -327,7 +339,8 @@ func (t *trending) poolScores() []float64 {
 // releaseResiduals releases the sums of residuals in the cells of each column and fits the weights
 // again. It does the same for a chosen table of two columns.
 func (t *trending) releaseResiduals() error {
-	second, err := t.releaseIn(purposeResiduals, residualsPart, t.early, residualsClip*t.Scale)
+	clip := t.Scale * t.bound(residualsPart, len(t.early), residualsClip)
+	second, err := t.releaseIn(purposeResiduals, residualsPart, t.early, min(clip, 2*mostScore))
 	if err != nil {
 		return err
 	}
@@ -346,7 +359,7 @@ func (t *trending) releasePair(second observed) error {
 			}
 		}
 	}
-	clip := residualsClip * t.Scale
+	clip := min(t.Scale*t.bound(pairSumsPart, 1, residualsClip), 2*mostScore)
 	sums := sync.OnceValues(func() (*mechanism.FixedSum, error) {
 		return t.read(purposePairSums, tables, clip)
 	})

@@ -440,3 +440,20 @@ func TestSidesOfPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundsOfTrendsFollowTheNoise checks that numbers are clipped less where the noise is small
+// beside the sums of records, and that the bounds have a least and a largest value.
+func TestBoundsOfTrendsFollowTheNoise(t *testing.T) {
+	_, m := targetPlan(t, accountant.Budget{Epsilon: 1, Delta: 1e-5})
+	bound := func(noise, total float64) float64 {
+		f := &fitting{work: work{m, noise}, total: total}
+		return (&trending{fitting: f}).bound(residualsPart, 4, residualsClip)
+	}
+	std := m.sumStd(m.trendNoise(1, residualsPart), 4)
+	for _, c := range [][3]float64{{1, 32 * 4 * std * std, 2}, {2, 32 * 36 * std * std, 3},
+		{1, 1e9, mostClip}, {1, 0, residualsClip}, {1, -5, residualsClip}, {1e6, 1e4, residualsClip}} {
+		if got := bound(c[0], c[1]); math.Abs(got-c[2]) > 1e-9 {
+			t.Errorf("noise %v, %v records: the bound is %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+}
