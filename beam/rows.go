@@ -28,9 +28,10 @@ type Row struct {
 
 // Parts describes how rows of a PCollection are grouped before they are added up.
 type Parts struct {
-	// Unit is records.UnitRecord (or empty) or records.UnitUser. With UnitRecord every row counts.
-	// With UnitUser all rows of a person become one record. In a table it is the row with the
-	// smallest ID. For sets it is the union of all items, cut to the schema's maximum number.
+	// Unit is records.UnitRecord (or empty) or records.UnitUser. With UnitRecord every ID is a
+	// record: a guarantee holds for all rows of an ID together. With UnitUser all rows of a person
+	// become one record. In a table it is the row with the smallest ID, and of rows with the same ID
+	// the first by content. For sets it is the union of all items, cut to the schema's maximum number.
 	// A row that names no person, or no ID if the unit is a row, is dropped: one record of all such
 	// rows would be a second record of their persons.
 	Unit string

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/xuri/excelize/v2"
@@ -93,7 +94,8 @@ func soundBook(at io.ReaderAt, size int64) error {
 		return damagedBook
 	}
 	left := records.Limits{}.UnpackedFor(size)
-	bounds := bookBounds{records.Limits{}.ValuesFor(size), leastElements + size/4}
+	most, elements := left, leastElements+size/4
+	bounds := bookBounds{values: records.Limits{}.ValuesFor(size), elements: elements, most: elements}
 	for _, f := range z.File {
 		if left -= int64(min(f.UncompressedSize64, 1<<62)); left < 0 {
 			return fileFault("the workbook unpacks to more than %d bytes for each of its own: want a smaller one, "+
@@ -112,6 +114,9 @@ func soundBook(at io.ReaderAt, size int64) error {
 			return err
 		}
 	}
+	if bounds.expanded() > 4*most { // a text that is not used again stands once in the file
+		return longTexts
+	}
 	return nil
 }
 
@@ -122,6 +127,39 @@ var errNoXML = fmt.Errorf("%w", damagedBook)
 type bookBounds struct {
 	values   int64 // cells of sheets with the gaps before them, which the library fills
 	elements int64 // other elements, each of which takes the library some hundred bytes
+
+	most    int64   // shared texts
+	lengths []int64 // of the shared texts
+	uses    []int64 // of each shared text in cells
+}
+
+// Longest text of a cell and longest format that spreadsheet programs write, in bytes.
+const (
+	longestText   = 4 * 32767
+	longestFormat = 4 * 255
+)
+
+var longTexts = fileFault("the workbook has longer texts or formats than spreadsheet programs write, or too " +
+	"many long ones for its size: save the sheet as CSV")
+
+// expanded returns the length of all shared texts in cells.
+func (b *bookBounds) expanded() (n int64) {
+	for i := range min(len(b.lengths), len(b.uses)) {
+		n += b.lengths[i] * b.uses[i]
+	}
+	return n
+}
+
+// use counts a use of a shared text.
+func (b *bookBounds) use(index string) {
+	i, err := strconv.Atoi(strings.TrimSpace(index))
+	if err != nil || i < 0 || int64(i) >= b.most {
+		return
+	}
+	if i >= len(b.uses) {
+		b.uses = append(b.uses, make([]int64, i+1-len(b.uses))...)
+	}
+	b.uses[i]++
 }
 
 // leastElements is for small workbooks. A shared text is two elements.
@@ -130,7 +168,8 @@ const leastElements = 1 << 17
 // sound checks a part of a workbook: a sheet, whatever its name, or another part.
 func (b *bookBounds) sound(in io.Reader) error {
 	d := xml.NewDecoder(in)
-	row, column, first, isSheet := 0, 0, true, false
+	row, column, first, isSheet, isList, shared := 0, 0, true, false, false, false
+	var text int64 // bytes since the start of a text or a cell
 	for {
 		token, err := d.Token() // which checks that elements are closed
 		switch {
@@ -141,12 +180,34 @@ func (b *bookBounds) sound(in io.Reader) error {
 		case err != nil:
 			return damagedBook
 		}
+		if chars, ok := token.(xml.CharData); ok {
+			if text += int64(len(chars)); text > longestText && (isSheet || isList) {
+				return longTexts
+			}
+			if n := len(b.lengths); isList && n > 0 {
+				b.lengths[n-1] = text
+			} else if shared {
+				b.use(string(chars))
+			}
+			continue
+		}
 		e, ok := token.(xml.StartElement)
 		if !ok {
 			continue
 		}
 		if first {
-			first, isSheet = false, e.Name.Local == "worksheet"
+			first, isSheet, isList = false, e.Name.Local == "worksheet", e.Name.Local == "sst"
+		}
+		switch {
+		case isList && e.Name.Local == "si":
+			text, b.lengths = 0, append(b.lengths, 0)
+		case isSheet && e.Name.Local == "c":
+			text, shared = 0, slices.Contains(e.Attr, xml.Attr{Name: xml.Name{Local: "t"}, Value: "s"})
+		}
+		if slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
+			return a.Name.Local == "formatCode" && len(a.Value) > longestFormat
+		}) {
+			return longTexts
 		}
 		if !isSheet || !slices.Contains([]string{"row", "c", "v", "f", "is", "t"}, e.Name.Local) {
 			if b.elements--; b.elements < 0 {

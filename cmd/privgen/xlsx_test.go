@@ -210,12 +210,34 @@ func TestDamagedWorkbooks(t *testing.T) {
 	texts := rewritten(t, whole, func(name, text string) (string, string) {
 		return name, strings.Replace(text, "</sst>", strings.Repeat("<si/>", 200_000)+"</sst>", 1)
 	})
+	const inCell, short = `<row><c r="A%d" t="s"><v>%d</v></c><c t="s"><v>%[2]d</v></c></row>`, 30_000
+	repeated := func(length, uses int) string { // a text of the list that many cells use
+		book := changed(t, whole, func(text string) string {
+			var rows strings.Builder
+			for i := range uses {
+				fmt.Fprintf(&rows, inCell, i+9, 8)
+			}
+			return strings.Replace(text, "</sheetData>", rows.String()+"</sheetData>", 1)
+		})
+		return rewritten(t, book, func(name, text string) (string, string) {
+			return name, strings.Replace(text, "</sst>", "<si><t>"+strings.Repeat("x", length)+
+				"</t></si></sst>", 1)
+		})
+	}
+	if n, err := read(repeated(short, 50)); n != 8+50 || err != nil {
+		t.Errorf("a long text in 50 rows: %d records, %v", n, err)
+	}
+	format := rewritten(t, whole, func(name, text string) (string, string) {
+		return name, strings.Replace(text, "<cellXfs", `<numFmts><numFmt numFmtId="200" formatCode="`+
+			strings.Repeat("0", 2000)+`"/></numFmts><cellXfs`, 1)
+	})
 	other := renamed(t, whole)
 	if n, err := read(other); n != 8 || err != nil {
 		t.Errorf("a sheet of another name: got %d records, %v", n, err)
 	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
-		"far": far, "texts": texts,
+		"far": far, "texts": texts, "format": format, "a very long text": repeated(200_000, 1),
+		"a long text in many rows": repeated(short, 1000),
 		"crossed, of another name": renamed(t, crossed), "empty": "",
 		"half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
 		if n, err := read(text); err == nil {

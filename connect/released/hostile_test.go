@@ -25,7 +25,9 @@ func TestSmallFilesCostLittle(t *testing.T) {
 	}
 	one := `{"columns":["zip"],"values":[["level 1"]],"counts":[1],"std":1}`
 	shape := `,"shape":[4194304,4194304,4194304,4194304],"counts":[1],"std":1}`
+	bare := `{"columns":["zip"],"counts":[1],"std":1}` // levels without counts
 	for text, good := range map[string]bool{
+		"[" + bare + strings.Repeat(","+bare, 255) + "]":           false,
 		`{"columns":["x"],"shape":[4194304],"counts":[1],"std":1}`: false,
 		`{"columns":["x","x","x","x"]` + shape:                     false,
 		`{"columns":["x","y"],"shape":[2048,2048],"counts":[1` + strings.Repeat(",1", 2047) +

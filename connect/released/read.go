@@ -159,15 +159,15 @@ func (e entry) table(s records.Schema, columns []records.Column) (t Table, err e
 	}
 	shape := append(e.Shape, e.QueryShape...)
 	for j, name := range t.Columns {
-		size := e.Domain[name]
+		size, column := e.Domain[name], columns[s.ColumnIndex(name)]
 		if len(shape) == len(t.Columns) {
 			size = shape[j]
 		}
-		if size > len(t.Counts) { // before anything of this size is made
-			return t, fmt.Errorf("%w: column %q: %d codes with %d counts", ErrFormat, name, size,
+		if most := max(size, len(column.Levels())); most > len(t.Counts) { // before any are made
+			return t, fmt.Errorf("%w: column %q: %d codes with %d counts", ErrFormat, name, most,
 				len(t.Counts))
 		}
-		values, err := codes(columns[s.ColumnIndex(name)], size)
+		values, err := codes(column, size)
 		if err != nil {
 			return t, fmt.Errorf("%w: column %q: %w", ErrFormat, name, err)
 		}
