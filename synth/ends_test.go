@@ -82,6 +82,19 @@ func TestHeadersOfFilesAreLimited(t *testing.T) {
 	}
 }
 
+// TestFreeRunsKeepNothing: a run without private releases takes neither a checkpoint nor previews.
+func TestFreeRunsKeepNothing(t *testing.T) {
+	for want, opt := range map[string]Option{"": OnProgress(func(Progress) {}),
+		"privgen.Checkpoint": Checkpoint(filepath.Join(t.TempDir(), "run")),
+		"privgen.OnPreview":  OnPreview(1, func(int, *Generator) {})} {
+		var wrong *param.Error
+		if _, err := FreeRun(ledger.Guarantee{}, opt); errors.As(err, &wrong) != (want != "") ||
+			want != "" && wrong.Path != want {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
 // TestPartsUnderReplaceOne: a stage of several parts needs a price that covers records which move
 // between the parts, under replace-one only.
 func TestPartsUnderReplaceOne(t *testing.T) {
