@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,26 @@ func TestFreeRunsKeepNothing(t *testing.T) {
 		if _, err := FreeRun(ledger.Guarantee{}, opt); errors.As(err, &wrong) != (want != "") ||
 			want != "" && wrong.Path != want {
 			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// TestFilesOfMissingSystems: a plan or a generator of a system that is not in the list is refused.
+func TestFilesOfMissingSystems(t *testing.T) {
+	text, err := deedOf(t, records.Binary(2), deed{}, Stage{Purpose: "use", Event: normal,
+		Count: 1}).MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := (&File{Kind: "deed", Header: []byte("{}")}).Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	_, noPlan := (Systems{}).ReadPlan(text)
+	_, noGenerator := (Systems{}).Load(&file)
+	for _, err := range []error{noPlan, noGenerator} {
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "unknown system \"deed\"") {
+			t.Error(err)
 		}
 	}
 }
