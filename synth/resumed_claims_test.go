@@ -14,7 +14,8 @@ import (
 
 // TestResumedRunsClaimNoMore checks what a run says after it has been resumed on a new ledger: it
 // is not private if the interrupted run was not, it lists the classes of all the noise that was
-// drawn, and it counts the uses that were taken. A ledger that refuses it in between changes nothing.
+// drawn, and it counts the uses that were taken. A ledger that refuses it in between changes
+// nothing.
 func TestResumedRunsClaimNoMore(t *testing.T) {
 	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	const why = "the noise is a test's"
