@@ -96,7 +96,8 @@ func TestFreeRunsKeepNothing(t *testing.T) {
 	}
 }
 
-// TestFilesOfMissingSystems: a plan or a generator of a system that is not in the list is refused.
+// TestFilesOfMissingSystems: a plan or a generator of a system that is not in the list is refused,
+// and so is a plan without one of its noise multipliers.
 func TestFilesOfMissingSystems(t *testing.T) {
 	text, err := deedOf(t, records.Binary(2), deed{}, Stage{Purpose: "use", Event: normal,
 		Count: 1}).MarshalJSON()
@@ -113,6 +114,10 @@ func TestFilesOfMissingSystems(t *testing.T) {
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "unknown system \"deed\"") {
 			t.Error(err)
 		}
+	}
+	if err := (SavedPlan{}).Decided(2, 0); !errors.Is(err, ErrFormat) ||
+		(SavedPlan{}).Decided(2, 1) != nil {
+		t.Errorf("no noise multiplier: %v", err)
 	}
 }
 
