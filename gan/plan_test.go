@@ -73,6 +73,27 @@ func TestHostilePlans(t *testing.T) {
 	}
 }
 
+// TestNetworksOfPlansAreLimited checks that a plan may name networks of exactly as many parameters
+// as the limits allow.
+func TestNetworksOfPlansAreLimited(t *testing.T) {
+	for name, change := range map[string]func(c *gan.Config){
+		"critic":    func(c *gan.Config) { c.Critic = models.MLP{Hidden: []int{300}} },
+		"generator": func(c *gan.Config) { c.Generator = models.MLP{Hidden: []int{300}} },
+	} {
+		c := small(records.Interval(5, 0, 1).WithLabels("a", "b"), 0)
+		change(&c)
+		text := must(mustPlan(t, c).MarshalJSON())(t)
+		size := map[string]int64{"critic": (5+1)*300 + (1+2)*301, // a score, and one for each class
+			"generator": (3+2+1)*300 + 301*5}[name]
+		for most, refused := range map[int64]bool{size: false, size - 1: true} {
+			_, err := systems.ReadPlan(text, synth.WithLimits(records.Limits{Parameters: most}))
+			if errors.As(err, new(*records.LimitError)) != refused || err != nil && !refused {
+				t.Errorf("%s, limit %d: %v", name, most, err)
+			}
+		}
+	}
+}
+
 // TestZeroValues checks that zero values can be printed and that their other methods return errors.
 func TestZeroValues(t *testing.T) {
 	s := records.Interval(5, 0, 1)

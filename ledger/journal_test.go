@@ -365,7 +365,8 @@ func TestJournalUncertainAppend(t *testing.T) {
 }
 
 // TestJournalEnds: after the ledger's context ends, nothing more can be reserved. After Close,
-// nothing more can be taken, not even uses that were counted as taken ahead of time.
+// nothing more can be taken, not even uses that were counted as taken ahead of time. Nor can they
+// after a damaged line.
 func TestJournalEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	j := &listed{}
@@ -374,15 +375,16 @@ func TestJournalEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := l.Reserve("count", journalEvent, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for *r.ahead() == 0 {
-		if err := r.Spend(); err != nil {
-			t.Fatal(err)
+	ahead := func(l *Ledger) *Reservation {
+		r := must[*Reservation](t)(l.Reserve("count", journalEvent, 100))
+		for *r.ahead() == 0 {
+			if err := r.Spend(); err != nil {
+				t.Fatal(err)
+			}
 		}
+		return r
 	}
+	r, other := ahead(l), must[*Ledger](t)(OpenOn(t.Context(), j))
 	cancel()
 	if _, err := l.Reserve("count", journalEvent, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("after the context ended: got %v, want context.Canceled", err)
@@ -395,6 +397,13 @@ func TestJournalEnds(t *testing.T) {
 	}
 	if e := l.Epsilon(); math.IsInf(e.Upper, 1) || e.Upper == 0 {
 		t.Errorf("after Close: ε = %v, want a positive finite number", e)
+	}
+	r = ahead(other)
+	line := j.lines[len(j.lines)-1]
+	line.Line++
+	j.lines = append(j.lines, line)
+	if e := other.Epsilon(); !math.IsInf(e.Upper, 1) || !errors.Is(r.Spend(), ErrDamaged) {
+		t.Errorf("after a damaged line: ε = %v, or a use is handed out", e)
 	}
 }
 

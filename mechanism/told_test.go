@@ -282,6 +282,12 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 	if all[0].run != all[1].run || all[1].run == all[2].run {
 		t.Error("lines of one purpose have two runs, or lines of two purposes one")
 	}
+	poor := ledger.New(testBudget())
+	without := entropy.WithTap(t.Context(), noSource{})
+	if _, err := ReserveAll(without, poor, ledger.Transaction{Lines: lines}); !errors.Is(err,
+		errNoSource) || len(poor.Entries()) > 0 {
+		t.Errorf("without a source: %v, and %+v is reserved", err, poor.Entries())
+	}
 	lines[1].Event = sum
 	if all, err := ReserveAll(ctx, l, ledger.Transaction{Lines: lines[1:2]}); err == nil {
 		t.Error("reserved: ", all)
@@ -293,6 +299,13 @@ func TestTapsAreToldSamplesAndSpends(t *testing.T) {
 		t.Errorf("the tap is told %v, want %v", tap.spends, want)
 	}
 }
+
+// noSource is a tap without random numbers.
+type noSource struct{ seededTap }
+
+var errNoSource = errors.New("no random numbers")
+
+func (noSource) Source() (*entropy.Source, error) { return nil, errNoSource }
 
 // TestShardsUnderTestsHaveTheirRows: samples that another process reads are those of the plan also
 // under a test's noise.

@@ -131,7 +131,8 @@ func TestPinsOfDefaults(t *testing.T) {
 		records.RGBImage(32, 32).WithLabels("a", "b"), records.Interval(500, 0, 1)) {
 		for j, c := range []merf.Config{{}, {Nominal: 40}, {Nominal: 3_000}, {Nominal: 200_000},
 			{Nominal: 900, Kernel: rff.RBF{Dim: 50, Bandwidth: 1}}, {Nominal: 5000, Features: 3000},
-			{Nominal: 5000, Generator: merf.GeneratorConfig{Generators: 200, Batch: 5000}}} {
+			{Nominal: 5000, Generator: merf.GeneratorConfig{Generators: 200, Batch: 5000}},
+			{Nominal: 1e8, Generator: merf.GeneratorConfig{Generators: 1, Batch: 2, Steps: 1}}} {
 			c.Schema, c.Budget = s, accountant.Budget{Epsilon: 1, Delta: 1e-6,
 				Relation: relations[(i+j)%2]}
 			if p, err := c.Plan(); err == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +80,44 @@ func TestHeadersOfFilesAreLimited(t *testing.T) {
 	if _, err := (Systems{}).LoadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err,
 		os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestFreeRunsKeepNothing: a run without private releases takes neither a checkpoint nor previews.
+func TestFreeRunsKeepNothing(t *testing.T) {
+	for want, opt := range map[string]Option{"": OnProgress(func(Progress) {}),
+		"privgen.Checkpoint": Checkpoint(filepath.Join(t.TempDir(), "run")),
+		"privgen.OnPreview":  OnPreview(1, func(int, *Generator) {})} {
+		var wrong *param.Error
+		if _, err := FreeRun(ledger.Guarantee{}, opt); errors.As(err, &wrong) != (want != "") ||
+			want != "" && wrong.Path != want {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// TestFilesOfMissingSystems: a plan or a generator of a system that is not in the list is refused,
+// and so is a plan without one of its noise multipliers.
+func TestFilesOfMissingSystems(t *testing.T) {
+	text, err := deedOf(t, records.Binary(2), deed{}, Stage{Purpose: "use", Event: normal,
+		Count: 1}).MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := (&File{Kind: "deed", Header: []byte("{}")}).Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	_, noPlan := (Systems{}).ReadPlan(text)
+	_, noGenerator := (Systems{}).Load(&file)
+	for _, err := range []error{noPlan, noGenerator} {
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "unknown system \"deed\"") {
+			t.Error(err)
+		}
+	}
+	if err := (SavedPlan{}).Decided(2, 0); !errors.Is(err, ErrFormat) ||
+		(SavedPlan{}).Decided(2, 1) != nil {
+		t.Errorf("no noise multiplier: %v", err)
 	}
 }
 

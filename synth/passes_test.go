@@ -67,6 +67,32 @@ func TestSumsOfAnotherUnitAreRefused(t *testing.T) {
 	}
 }
 
+// TestSumsOfNobodyAreRefused checks that a run makes its passes over its own records, and that
+// nothing is reserved without a function that makes them, or without a plan.
+func TestSumsOfNobodyAreRefused(t *testing.T) {
+	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
+	budget, read := accountant.Budget{Epsilon: 10, Delta: 1e-5}, 0
+	p := must(synth.NewPassProgram("counting", table.Schema(), budget, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+		counting{reading{func(r *synth.Run) error {
+			_, err := r.Read(t.Context(), synth.Pass{Purpose: "use"})
+			read++
+			return err
+		}}, table.Schema()}))(t)
+	if _, err := p.FitOn(t.Context(), ledger.New(budget), table); err != nil || read != 1 {
+		t.Errorf("own records: %d passes, %v", read, err)
+	}
+	l, none := ledger.New(budget), new(synth.PassProgram)
+	_, unread := p.FitPasses(t.Context(), l, nil)
+	_, unmade := none.Partial(synth.Pass{})
+	_, unfitted := none.FitPasses(t.Context(), l, nil)
+	for i, err := range []error{unread, unmade, unfitted} {
+		if !errors.As(err, new(*param.Error)) || len(l.Entries()) > 0 {
+			t.Errorf("case %d: %v, %+v", i, err, l.Entries())
+		}
+	}
+}
+
 // TestSumsOfAnotherPassAreRefused checks that a run takes no sums of a pass that it did not ask
 // for. Their records may have been clipped to another norm.
 func TestSumsOfAnotherPassAreRefused(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -41,6 +42,9 @@ func TestPlansPrintNoLess(t *testing.T) {
 			accountant.Budget{Epsilon: 100, Delta: 1e-5}, []synth.Stage{{Purpose: "use",
 				Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 2}}, reading{}))(t)
 		found := prices.FindAllStringSubmatch(p.String(), -1)
+		if strings.Contains(p.String(), "unit:") {
+			t.Errorf("a plan for records states a unit:\n%v", &p)
+		}
 		if len(found) != 2 || found[0][1] != "alone" {
 			t.Fatalf("the plan states other prices than those of a stage and of all:\n%v", &p)
 		}

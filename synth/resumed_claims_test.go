@@ -14,7 +14,8 @@ import (
 
 // TestResumedRunsClaimNoMore checks what a run says after it has been resumed on a new ledger: it
 // is not private if the interrupted run was not, it lists the classes of all the noise that was
-// drawn, and it counts the uses that were taken.
+// drawn, and it counts the uses that were taken. A ledger that refuses it in between changes
+// nothing.
 func TestResumedRunsClaimNoMore(t *testing.T) {
 	table := must(records.FromFlat(records.Interval(2, 0, 1), []float32{0, 1, 1, 0}))(t)
 	const why = "the noise is a test's"
@@ -41,6 +42,11 @@ func TestResumedRunsClaimNoMore(t *testing.T) {
 	keep := synth.Checkpoint(filepath.Join(t.TempDir(), "run"))
 	if _, err := p.FitOn(t.Context(), ledger.New(budget), table, keep); !errors.Is(err, stop) {
 		t.Fatal(err)
+	}
+	refused := ledger.New(accountant.Budget{Epsilon: 0.1, Delta: 1e-5}) // the file stays
+	if _, err := p.FitOn(t.Context(), refused, table, keep); !errors.Is(err,
+		accountant.ErrBudgetExceeded) {
+		t.Errorf("a ledger of too small a budget: %v", err)
 	}
 	resumed = true
 	again := ledger.New(budget)

@@ -258,3 +258,33 @@ func TestChoicesSubtractTheNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestListsOfTablesAreLimited checks how many tables may be measured: those of three columns if all
+// of them have room, else those with the class, else none. A table and a list may have exactly as
+// many cells as allowed.
+func TestListsOfTablesAreLimited(t *testing.T) {
+	for _, c := range []struct{ columns, groups, order, class, want int }{
+		{30, 2, 3, -1, 30 + 435 + 4060}, // 465 + 30³/6 are at most 5000
+		{31, 2, 3, -1, 31 + 465},
+		{31, 2, 3, 30, 31 + 465 + 435},
+		{70, 2, 3, 69, 70 + 2415 + 2346}, // 2485 + 70²/2 are at most 5000
+		{71, 2, 3, 70, 71 + 2485},
+		{99, 2, 2, -1, 99 + 4851},
+		{100, 2, 2, -1, mostCandidates},
+		{3, 256, 2, -1, 3 + 3}, // 256² cells are allowed
+		{3, 257, 2, -1, 3},
+		{12, 40, 3, -1, 12 + 66 + 220}, // 14 million cells
+		{13, 40, 3, -1, 13 + 78},       // 18 million
+		{257, 1 << 16, 1, -1, 256},     // of 2^16 cells each
+	} {
+		m := method{attributes: make([]marginal.Attribute, c.columns), order: c.order, classWeight: 1}
+		domain := make(graphical.Domain, 2*c.columns)
+		for a := range c.columns {
+			domain[a], m.attributes[a].Block.Width = c.groups, 1
+			m.attributes[a].Target = a == c.class
+		}
+		if len(m.candidates(domain)) != c.want {
+			t.Errorf("%+v: %d tables", c, len(m.candidates(domain)))
+		}
+	}
+}
