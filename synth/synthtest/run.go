@@ -39,6 +39,7 @@ func Run(t *testing.T, s Subject) {
 	t.Run("failing data", s.testFailingData)
 	t.Run("shared ledger", s.testSharedLedger)
 	t.Run("cancellation", s.testCancellation)
+	t.Run("lost uses", s.testLostUses)
 	t.Run("options", s.testOptions)
 	t.Run("checkpoints", s.testCheckpoints)
 	t.Run("shares", s.testShares)

@@ -1,6 +1,7 @@
 package synthtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/internal/entropy"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
@@ -171,6 +173,60 @@ func (s Subject) testOptions(t *testing.T) {
 		})}} {
 		if !reflect.DeepEqual(draw(opts...), want) {
 			t.Errorf("%s: the generator draws other records than without options", what)
+		}
+	}
+}
+
+// losing is a journal that cannot count one of the uses, or a run's noise that cannot be drawn for
+// one of them.
+type losing struct {
+	ledger.Journal
+	tracer
+	uses *int // before that one
+}
+
+var errLosing = errors.New("a full disk")
+
+func (l losing) next() error {
+	if *l.uses--; *l.uses == -1 {
+		return errLosing
+	}
+	return nil
+}
+
+func (l losing) Release(*entropy.Release) error { return l.next() }
+
+func (l losing) Append(ctx context.Context, at ledger.Position, lines []ledger.JournalLine) error {
+	if bytes.Contains(lines[len(lines)-1].Text, []byte(`"spend":`)) {
+		if err := l.next(); err != nil {
+			return err
+		}
+	}
+	return l.Journal.Append(ctx, at, lines)
+}
+
+// testLostUses checks that a run ends with the error of a use that the ledger cannot count, and of
+// noise that cannot be drawn, whichever use it is.
+func (s Subject) testLostUses(t *testing.T) {
+	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
+	for _, noise := range []bool{false, true} {
+		run := func(uses int) (left int, err error) {
+			l := losing{must(ledger.Memory().Journal(t.Context(), "x", ledger.Create))(t),
+				tracer{}, &uses}
+			ctx, on := entropy.WithTap(t.Context(), l), ledger.New(p.Budget())
+			if !noise {
+				ctx = t.Context()
+				on = must(ledger.CreateOn(ctx, l, ledger.Terms{Name: "x", Budget: p.Budget()}))(t)
+			}
+			_, err = p.FitOn(ctx, on, data)
+			return uses, err
+		}
+		left := must(run(1 << 30))(t)
+		last := 1<<30 - left - 1
+		for i := range 9 {
+			if left, err := run(last * i / 8); left < 0 && !errors.Is(err, errLosing) {
+				t.Errorf("use %d of %d, noise %v: got error %v", last*i/8, last, noise, err)
+			}
 		}
 	}
 }

@@ -37,6 +37,7 @@ func TestFaultsAreFound(t *testing.T) {
 		"plain errors":           {"files", "want ErrFormat: see synth.Malformed"},
 		"never cancelled":        {"cancellation", "error <nil>, want context.Canceled"},
 		"cancelled too late":     {"cancellation", "1 further draws"},
+		"uses are lost":          {"lost_uses", "got error <nil>"},
 		"saved sums are lost":    {"checkpoints/report_5", "another result than one that was not"},
 		"none":                   {"cancellation", ""},
 	} {
@@ -110,6 +111,9 @@ func (f faultyWork) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) 
 		r.Data.Range(0, r.Data.Len(), &b) // the release that follows does not look at ctx
 	}
 	m, err := f.work.Fit(ctx, r)
+	if f.fault == "uses are lost" {
+		return &model{}, nil
+	}
 	return faultyModel(m, f.fault), err
 }
 
