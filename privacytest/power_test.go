@@ -40,8 +40,8 @@ func runsNeeded(t *testing.T, c Claim[int]) int {
 	return most
 }
 
-// TestClaimsHoldInBothDirections checks that a result which only one of the data sets gives refutes
-// a claim, whichever data set it is, without and with a small δ. One in ten of 4,000 draws gives it.
+// TestClaimsHoldInBothDirections checks that a result which only one data set gives refutes a
+// claim, whichever data set it is, without and with a small δ. One in ten of 4,000 draws gives it.
 func TestClaimsHoldInBothDirections(t *testing.T) {
 	for _, delta := range []float64{0, 1e-5} {
 		for _, first := range []bool{true, false} {
