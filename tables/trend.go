@@ -25,14 +25,15 @@ type trend struct {
 
 const (
 	mostTrendColumns = 128
-	mostLate         = 4    // drawn after the target one row at a time
-	mostTrendCells   = 1200 // cells of all columns' own tables; solving takes their cube
-	mostOwnCodes     = 32   // of a column whose codes are not merged into groups
-	mostPairSide     = 10   // groups of a column in a table of two, if it has many cells
-	mostPairCells    = 200  // of such a table otherwise
-	trendRanges      = 8    // of row scores
-	trendResiduals   = 24   // intervals of residuals
-	trendReach       = 4.0  // largest residual, in standard deviations
+	mostLate         = 4       // drawn after the target one row at a time
+	mostLateCells    = 1 << 18 // of all of them; a table of these is made for each row
+	mostTrendCells   = 1200    // cells of all columns' own tables; solving takes their cube
+	mostOwnCodes     = 32      // of a column whose codes are not merged into groups
+	mostPairSide     = 10      // groups of a column in a table of two, if it has many cells
+	mostPairCells    = 200     // of such a table otherwise
+	trendRanges      = 8       // of row scores
+	trendResiduals   = 24      // intervals of residuals
+	trendReach       = 4.0     // largest residual, in standard deviations
 	mostScore        = 3.0
 	leastTotal       = 1e-300
 )
@@ -169,7 +170,7 @@ func (t *trend) valid(attributes []marginal.Attribute, d graphical.Domain, whole
 		}
 	}
 	const largest = 1e9
-	if !validTables(d, t.Tables, append(t.Late, t.Target)...) ||
+	if d.Cells(t.Late) > mostLateCells || !validTables(d, t.Tables, append(t.Late, t.Target)...) ||
 		len(t.Weights) != tablesCells(d, t.Tables) || !within(t.Weights, -largest, largest) ||
 		len(t.Edges) >= trendRanges || !within(t.Edges, -largest, largest) ||
 		!slices.IsSorted(t.Edges) || !(t.Scale >= leastScale && t.Scale <= mostScore) {

@@ -300,7 +300,7 @@ func (t *trending) releaseScores() error {
 		}
 		sums = sums[n:]
 	}
-	if others < lateOthers || len(t.Late) > mostLate {
+	if others < lateOthers || len(t.Late) > mostLate || t.domain.Cells(t.Late) > mostLateCells {
 		t.Late, t.early, t.first = nil, all, out
 	}
 	return nil
