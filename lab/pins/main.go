@@ -86,8 +86,16 @@ func write(folder string) error {
 	return nil
 }
 
-func tested(folder string) ([]byte, error) {
-	test := exec.Command("go", "test", "-count=1", "-v", "-run", "Pins|System|Contract", ".")
-	test.Dir = folder
-	return test.CombinedOutput()
+// tested runs the tests, and those under -long where the package has this flag.
+func tested(folder string) (output []byte, err error) {
+	for _, flag := range []string{"-long", "-test.v"} {
+		test := exec.Command("go", "test", "-count=1", "-v", "-run", "Pins|System|Contract", ".",
+			"-args", flag)
+		test.Dir = folder
+		output, err = test.CombinedOutput()
+		if !strings.Contains(string(output), "not defined: -long") {
+			break
+		}
+	}
+	return output, err
 }
