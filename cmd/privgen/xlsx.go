@@ -169,7 +169,8 @@ const leastElements = 1 << 17
 func (b *bookBounds) sound(in io.Reader) error {
 	d := xml.NewDecoder(in)
 	row, column, first, isSheet, isList, shared := 0, 0, true, false, false, false
-	var text int64 // bytes since the start of a text or a cell
+	var text int64   // bytes since the start of a text or a cell
+	var index []byte // of a shared text, which comments may divide
 	for {
 		token, err := d.Token() // which checks that elements are closed
 		switch {
@@ -187,9 +188,12 @@ func (b *bookBounds) sound(in io.Reader) error {
 			if n := len(b.lengths); isList && n > 0 {
 				b.lengths[n-1] = text
 			} else if shared {
-				b.use(string(chars))
+				index = append(index, chars...)
 			}
 			continue
+		}
+		if end, ok := token.(xml.EndElement); ok && shared && end.Name.Local == "v" {
+			b.use(string(index))
 		}
 		e, ok := token.(xml.StartElement)
 		if !ok {
@@ -202,7 +206,11 @@ func (b *bookBounds) sound(in io.Reader) error {
 		case isList && e.Name.Local == "si":
 			text, b.lengths = 0, append(b.lengths, 0)
 		case isSheet && e.Name.Local == "c":
-			text, shared = 0, slices.Contains(e.Attr, xml.Attr{Name: xml.Name{Local: "t"}, Value: "s"})
+			text, shared = 0, slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
+				return a.Name.Local == "t" && a.Value == "s"
+			})
+		case isSheet && e.Name.Local == "v":
+			index = index[:0]
 		}
 		if slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
 			return a.Name.Local == "formatCode" && len(a.Value) > longestFormat

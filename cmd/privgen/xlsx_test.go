@@ -215,13 +215,13 @@ func TestDamagedWorkbooks(t *testing.T) {
 		book := changed(t, whole, func(text string) string {
 			var rows strings.Builder
 			for i := range uses {
-				fmt.Fprintf(&rows, inCell, i+9, 8)
+				fmt.Fprintf(&rows, inCell, i+9, 12)
 			}
 			return strings.Replace(text, "</sheetData>", rows.String()+"</sheetData>", 1)
 		})
 		return rewritten(t, book, func(name, text string) (string, string) {
-			return name, strings.Replace(text, "</sst>", "<si><t>"+strings.Repeat("x", length)+
-				"</t></si></sst>", 1)
+			more := strings.Repeat("<si><t>y</t></si>", 4) + "<si><t>" + strings.Repeat("x", length)
+			return name, strings.Replace(text, "</sst>", more+"</t></si></sst>", 1)
 		})
 	}
 	if n, err := read(repeated(short, 50)); n != 8+50 || err != nil {
@@ -238,6 +238,9 @@ func TestDamagedWorkbooks(t *testing.T) {
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
 		"far": far, "texts": texts, "format": format, "a very long text": repeated(200_000, 1),
 		"a long text in many rows": repeated(short, 1000),
+		"and with divided numbers": changed(t, repeated(short, 1000), func(text string) string {
+			return strings.ReplaceAll(text, "<v>12</v>", "<v>1<!-- -->2</v>")
+		}),
 		"crossed, of another name": renamed(t, crossed), "empty": "",
 		"half": whole[:len(whole)/2], "text": "a,b\n1,2\n"} {
 		if n, err := read(text); err == nil {
