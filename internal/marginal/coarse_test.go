@@ -99,3 +99,20 @@ func TestPassStates(t *testing.T) {
 		t.Error("a state with a coarse group that the plan does not have is accepted")
 	}
 }
+
+// TestFewCoarseGroups: groups are merged into two or more, and by a third at least.
+func TestFewCoarseGroups(t *testing.T) {
+	a := AttributesOf(must(t, records.Integer("x", 0, 30)))[0]
+	for _, c := range []struct {
+		groups, coarse int
+		want           bool
+	}{{31, 0, false}, {31, 1, false}, {31, 2, true}, {3, 2, true}, {2, 2, false}, {15, 10, true},
+		{14, 10, false}} {
+		if got := a.Coarsens(c.groups, c.coarse); got != c.want {
+			t.Errorf("%d groups in %d: %v", c.groups, c.coarse, got)
+		}
+	}
+	if (Attribute{Codes: 9}).Coarsens(9, 2) {
+		t.Error("classes are merged")
+	}
+}

@@ -175,6 +175,8 @@ func TestNoiseThatCannotBeDrawn(t *testing.T) {
 		others, class := survey.Std(1)
 		grid, classGrid := survey.Grids()
 		parts := PartSurvey{list, nil, r}
+		halves := Halves{list, r}
+		half := TableGrid(halves.Std(1)) / halves.Std(1)
 		least, largest := 0.0, math.Inf(1)
 		for n := 1; n <= len(list); n++ {
 			one := PartSurvey{list, slices.Repeat(Division{{1}}, n), r}
@@ -185,7 +187,8 @@ func TestNoiseThatCannotBeDrawn(t *testing.T) {
 			drawable     func(float64) bool
 			least, large float64
 		}{"columns": {survey.Drawable, max(grid/others, classGrid/class),
-			most * min(grid/others, classGrid/class)}, "parts": {parts.Drawable, least, largest}} {
+			most * min(grid/others, classGrid/class)}, "parts": {parts.Drawable, least, largest},
+			"halves": {halves.Drawable, half, most * half}} {
 			const off = 1e-9
 			for noise, ok := range map[float64]bool{c.least * (1 + off): true, c.least * (1 - off): false,
 				c.large * (1 - off): true, c.large * (1 + off): false, 1: true, math.NaN(): false} {

@@ -198,6 +198,48 @@ func TestDivisionStates(t *testing.T) {
 	}
 }
 
+// TestMostPartsOfADivision: cells are divided from the least count on, and as far as they have
+// MostParts parts together. Cells that would have more are left out, but not those after them.
+func TestMostPartsOfADivision(t *testing.T) {
+	s := must(t, records.Integer("x", 0, 126*2000), records.Integer("y", 0, 126*4000),
+		records.Integer("z", 0, 200))
+	a := AttributesOf(s)
+	all := Surveyed{Counts: make([][]float64, len(a))}
+	for j := range a {
+		all.Counts[j] = make([]float64, a[j].Codes)
+	}
+	parts := func(j, code int) int { return a[j].partsOf(code).n }
+	one := -1
+	for code := range a[2].Codes {
+		if parts(2, code) == 1 {
+			one = code
+		}
+	}
+	if parts(0, 5) != 2000 || parts(1, 5) != 4000 || one < 0 {
+		t.Fatalf("cells have %d and %d parts; one of one value is %d", parts(0, 5), parts(1, 5), one)
+	}
+	all.Counts[2][one] = 1e6
+	for code := range 28 { // 56,000 parts
+		all.Counts[0][10+code] = 1000
+	}
+	all.Counts[1][7] = 900 // up to exactly the most
+	if d := all.Divide(a, 900); len(d[0]) != 28 || len(d[1]) != 1 || len(d[2]) != 0 || !d.Valid(a) {
+		t.Errorf("divided %v", d)
+	}
+	all.Counts[0][9], all.Counts[0][8], all.Counts[0][7] = 950, 800, 700
+	d := all.Divide(a, 700) // the cell of 4,000 does not fit, and then one of two of 2,000
+	if !slices.Contains(d[0], 9) || !slices.Contains(d[0], 8) || slices.Contains(d[0], 7) ||
+		len(d[0]) != 30 || len(d[1]) != 0 || !d.Valid(a) {
+		t.Errorf("divided %v", d)
+	}
+	if d[0] = slices.Insert(d[0], 0, 7); d.Valid(a) {
+		t.Error("a division of too many parts is valid")
+	}
+	if d := all.Divide(a, 1001); d.Columns() != 0 {
+		t.Errorf("cells of fewer records are divided: %v", d)
+	}
+}
+
 // TestWeightsOfParts checks the weights of parts with and without noise. Without noise they are
 // the counts. With noise, a frequent value stays within five standard deviations of its count,
 // and the other records are divided nearly evenly. About half of all draws of noise divide some

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -118,9 +119,16 @@ func TestReleasesStateTheirEffect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tap := &watched{}
-			if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), data); err != nil {
+			tap, reports := &watched{}, []string(nil)
+			told := synth.OnProgress(func(p synth.Progress) {
+				reports = append(reports, fmt.Sprint(p.Stage, p.Step, p.Of))
+			})
+			if _, err := p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), data,
+				told); err != nil {
 				t.Fatalf("%v %s: %v", r, name, err)
+			}
+			if fmt.Sprint(reports) != "[use1 1]" {
+				t.Errorf("%v %s reports %q", r, name, reports)
 			}
 			if len(tap.list) != 1 || len(tap.list[0].Std) != len(c.std) ||
 				!(math.Abs(tap.list[0].Effect*z-1) < 1e-12) {
@@ -137,6 +145,20 @@ func TestReleasesStateTheirEffect(t *testing.T) {
 				failing); !errors.Is(err,
 				records.ErrData) || len(tap.list) > 0 {
 				t.Errorf("%v %s of data that fail: %v, %d releases", r, name, err, len(tap.list))
+			}
+			gone, release := c.w, c.w.release
+			gone.release = func(ctx context.Context, run *synth.Run) error {
+				ctx, cancel := context.WithCancel(ctx)
+				cancel()
+				return release(ctx, run)
+			}
+			p, err = synth.NewPassProgram("counting", s, budget, p.Stages(), gone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = p.FitOn(entropy.WithTap(t.Context(), tap), ledger.New(budget), data)
+			if !errors.Is(err, context.Canceled) || len(tap.list) > 0 {
+				t.Errorf("%v %s for a caller who gave up: %v, %d releases", r, name, err, len(tap.list))
 			}
 		}
 	}
@@ -233,5 +255,38 @@ func TestLostSharesWidenTheNoise(t *testing.T) {
 		} else if slices.Equal(want, c.want(noise, 1)) {
 			t.Errorf("%s does not depend on the noise, so this test shows nothing", name)
 		}
+	}
+}
+
+// TestFewRecordsUnderNoise: if the noise leaves no record, the fractions are those of one record,
+// and not of a negative number of them.
+func TestFewRecordsUnderNoise(t *testing.T) {
+	const z = 3.0
+	s := must(t, records.Integer("x", 0, 30))
+	data, err := records.FromValues(s, []any{17}, []any{4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	budget := accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	halves := Halves{AttributesOf(s), budget.Relation}
+	noise := func(i int) float64 { return []float64{-40, 9, -7}[i%3] * halves.Std(z) }
+	var got [][]float64
+	p, err := synth.NewPassProgram("counting", s, budget, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: z}, Count: 1, Once: true}}, counting{s, nil,
+		halves.Counter, func(ctx context.Context, r *synth.Run) (err error) {
+			got, err = halves.Release(ctx, r, "use", z)
+			return err
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := entropy.WithTap(t.Context(), &losing{noise: noise})
+	if _, err := p.FitOn(ctx, ledger.New(budget), data); err != nil {
+		t.Fatal(err)
+	}
+	want := layoutOf(halves.Attributes[0]).fractions(valuesOf(halves.size(), noise)[1:], 1,
+		halves.Std(z))
+	if !slices.Equal(got[0], want) {
+		t.Errorf("fractions %v, want %v", got[0], want)
 	}
 }
