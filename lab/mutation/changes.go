@@ -191,7 +191,22 @@ func (f *finder) drop(list []ast.Stmt) {
 			continue
 		}
 		f.wrap(s, "if !is__(#0) { ", " }", "dropped")
+		f.repeat(s)
 	}
+}
+
+// repeat does a statement twice.
+func (f *finder) repeat(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.ExprStmt, *ast.IncDecStmt, *ast.SendStmt:
+	case *ast.AssignStmt:
+		if s.Tok == token.ASSIGN && !strings.Contains(f.source(s.Rhs[0]), f.source(s.Lhs[0])) {
+			return // the second time changes nothing
+		}
+	default:
+		return
+	}
+	f.wrap(s, "for range often__(#0) { ", " }", "done twice")
 }
 
 // forget returns no error instead of one, and the opposite of a condition.

@@ -32,6 +32,13 @@ func is__(id int) bool {
 	return id == on__
 }
 
+func often__(id int) int {
+	if is__(id) {
+		return 2
+	}
+	return 1
+}
+
 type number__ interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 |
 		~uintptr | ~float32 | ~float64
