@@ -221,7 +221,8 @@ func TestCandidatesWithoutClassifiers(t *testing.T) {
 // make a classifier of the private ones.
 func TestClassifiersRefuseOtherRecords(t *testing.T) {
 	by := classifiers(t)[:1]
-	for _, s := range []records.Schema{records.Interval(63, 0, 1), records.Interval(64, -1, 2)} {
+	for _, s := range []records.Schema{records.Interval(63, 0, 1), records.Interval(64, -1, 1),
+		records.Interval(64, 0, 2)} {
 		other := must(records.FromFlat(s.WithLabels("a", "b"), make([]float32, s.Dim()), 1))(t)
 		var wrong *param.Error
 		if _, err := recognisedBy(t.Context(), by, other); !errors.As(err, &wrong) {

@@ -17,6 +17,13 @@ func TestSettingsAtTheirLimits(t *testing.T) {
 	bit := records.BinaryImage(1, 1).WithLabels("a", "b")
 	grey := records.Image(8, 8).WithLabels("a", "b")
 	two := []Change{{}, {Distortion: 1}}
+	many := func(classes int) records.Schema { // of one number
+		names := make([]string, classes)
+		for i := range names {
+			names[i] = fmt.Sprint(i)
+		}
+		return records.Interval(1, 0, 1).WithLabels(names...)
+	}
 	changes := func(c Changes, s records.Schema) func(*param.Checker) {
 		return func(k *param.Checker) { c.check(k, s) }
 	}
@@ -53,6 +60,10 @@ func TestSettingsAtTheirLimits(t *testing.T) {
 			"compose.Changes.Records"},
 		{changes(Changes{Share: 0.5, Records: 1 << 24, Candidates: []Change{{}, {}}}, bit), ""},
 		{changes(Changes{Share: 0.5, Records: 1<<24 + 1, Candidates: []Change{{}, {}}}, bit),
+			"compose.Changes.Records"},
+		{changes(Changes{Share: 0.5, Records: 1 << 17, Candidates: two[:1:1]}, many(2048)),
+			"compose.Changes.Candidates"},
+		{changes(Changes{Share: 0.5, Records: 1<<17 + 1, Candidates: []Change{{}, {}}}, many(2048)),
 			"compose.Changes.Records"},
 		{changes(Changes{Share: 0.5, Records: 1, Candidates: two[:1]}, grey),
 			"compose.Changes.Candidates"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -94,6 +95,14 @@ func TestFilesOfCompositionsAreStrict(t *testing.T) {
 			"a release of another type": func(j map[string]any) { j["released"] = 7 },
 			"no models":                 func(j map[string]any) { j["models"] = []any{} },
 			"an empty release":          func(j map[string]any) { j["released"] = map[string]any{} },
+			"models of other rows": func(j map[string]any) {
+				of, other := j["models"].([]any), schemaOf(t, records.Flag("other", "no", "yes"))
+				own := of[len(of)-1].(map[string]any)["model"].(map[string]any)
+				if _, ok := own["schema"]; !ok {
+					t.Errorf("%s: the header of a model has no schema", name)
+				}
+				own["schema"] = other
+			},
 		} {
 			f := must(synth.DecodeFile(bytes.NewReader(saved.Bytes())))(t)
 			f.Header = edited(t, f.Header, change, "model")
@@ -105,5 +114,42 @@ func TestFilesOfCompositionsAreStrict(t *testing.T) {
 				t.Errorf("%s: a generator with %s: %v", name, what, err)
 			}
 		}
+	}
+}
+
+// TestDrawnTablesAreThoseOfTheirModels: a generator of tables is refused if its models are of rows
+// that the tables do not have, and one of another system has no tables.
+func TestDrawnTablesAreThoseOfTheirModels(t *testing.T) {
+	b, aim := accountant.Budget{Epsilon: 8, Delta: 1e-5}, tables.AIM{Rounds: 1}
+	shops := shopOf(t, customers(20, 1))
+	p := must(compose.Linked{Tables: shop(t), Of: aim, Each: aim}.PlanFor(shops.Schema(), b))(t)
+	g := must(p.Fit(t.Context(), shops))(t)
+	var saved bytes.Buffer
+	if err := g.Save(&saved); err != nil {
+		t.Fatal(err)
+	}
+	all := compose.Systems(tables.Systems())
+	for most, good := range map[float64]bool{6: true, 5: false} {
+		f := must(synth.DecodeFile(bytes.NewReader(saved.Bytes())))(t)
+		f.Header = edited(t, f.Header, func(j map[string]any) {
+			child := j["children"].([]any)[0].(map[string]any)
+			if child["most"] != 6.0 {
+				t.Errorf("a customer has at most %v orders", child["most"])
+			}
+			child["most"] = most
+		}, "model", "released", "tables")
+		var out bytes.Buffer
+		if err := f.Write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := all.Load(&out); (err == nil) != good || !good && !errors.Is(err, synth.ErrFormat) {
+			t.Errorf("tables of at most %v orders: %v", most, err)
+		}
+	}
+	part := must(compose.Part(g, 0))(t)
+	var wrong *param.Error
+	if _, err := drawnTables(t.Context(), part, 5); !errors.As(err, &wrong) ||
+		wrong.Path != "compose.DrawTables.g" {
+		t.Errorf("tables of the system of the root alone: %v", err)
 	}
 }
