@@ -170,7 +170,8 @@ func TestPartsKeepTheirBudgets(t *testing.T) {
 	for _, c := range []struct {
 		first, second float64
 		want          error
-	}{{0.5, 0.5, nil}, {0.2, 0.3, nil}, {0.995, 0.005, nil}, {0.6, 0.5, accountant.ErrBudgetExceeded}} {
+	}{{0.5, 0.5, nil}, {0.2, 0.3, nil}, {0.995, 0.005, nil},
+		{0.6, 0.5, accountant.ErrBudgetExceeded}} {
 		of := Pool{Of: []synth.Design{pure(c.first), pure(c.second)}}
 		p, err := of.PlanFor(s, accountant.Budget{Epsilon: 1})
 		if !errors.Is(err, c.want) {

@@ -93,10 +93,12 @@ func TestTablesAtTheirLimits(t *testing.T) {
 		most   int
 		beyond int // the first number that is refused
 	}{
-		"levels":    {func(d *records.Tables, n int) { deepen(&d.Children[0].Children[0], n-3) }, 4, 5},
-		"tables":    {func(d *records.Tables, n int) { widen(d, n-3) }, 32, 33},
-		"the name":  {func(d *records.Tables, n int) { d.Name = strings.Repeat("a", n) }, 64, 65},
-		"two names": {func(d *records.Tables, n int) { d.Children[0].Name = strings.Repeat("b", n) }, 1, 0},
+		"levels":   {func(d *records.Tables, n int) { deepen(&d.Children[0].Children[0], n-3) }, 4, 5},
+		"tables":   {func(d *records.Tables, n int) { widen(d, n-3) }, 32, 33},
+		"the name": {func(d *records.Tables, n int) { d.Name = strings.Repeat("a", n) }, 64, 65},
+		"a short name": {func(d *records.Tables, n int) {
+			d.Children[0].Name = strings.Repeat("b", n)
+		}, 1, 0},
 		"one table": {func(d *records.Tables, n int) {
 			d.Children[0].Most, d.Children[0].Children = n, nil
 		}, records.MostRows, records.MostRows + 1},

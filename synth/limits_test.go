@@ -73,6 +73,8 @@ func TestStagesAtTheirLimits(t *testing.T) {
 	}
 }
 
+func spent(e ledger.Entry) bool { return e.Spent > 0 }
+
 func second[T any](_ T, err error) error { return err }
 
 // losing gives every release to nobody: it fails.
@@ -106,7 +108,7 @@ func TestReleasesThatFail(t *testing.T) {
 		tap, l := &losing{}, ledger.New(deedBudget)
 		ctx := entropy.WithTap(t.Context(), tap)
 		if _, err := p.FitOn(ctx, l, bits(t, 4), opts...); !errors.Is(err, unready) ||
-			tap.releases > 0 || slices.ContainsFunc(l.Entries(), func(e ledger.Entry) bool { return e.Spent > 0 }) {
+			tap.releases > 0 || slices.ContainsFunc(l.Entries(), spent) {
 			t.Errorf("%s: %v, %d releases, entries %+v", name, err, tap.releases, l.Entries())
 		}
 		before = nil
@@ -137,6 +139,10 @@ func TestUsesThatAreNotSpent(t *testing.T) {
 			if err := r.keeper.take(0, func() error { return refused }); !errors.Is(err, refused) {
 				t.Errorf("a use that is not spent: %v", err)
 			}
+		}
+		plain := &Run{program: r.program}
+		if err := plain.take(0, func() error { return refused }); !errors.Is(err, refused) {
+			t.Errorf("a use that is not spent, without a checkpoint: %v", err)
 		}
 		return drawnBits{}, nil
 	}}
@@ -193,8 +199,8 @@ func TestLoadOptions(t *testing.T) {
 	}
 	own := struct{ device.Backend }{device.CPU()}
 	limits := records.Limits{Values: 9999, Depth: 50}
-	if err := load(LoadOn(own), WithLimits(limits)); err != nil || got.Backend != device.Backend(own) ||
-		got.Limits != limits {
+	if err := load(LoadOn(own), WithLimits(limits)); err != nil ||
+		got.Backend != device.Backend(own) || got.Limits != limits {
 		t.Errorf("with options: %v, %+v", err, got)
 	}
 	var wrong *param.Error

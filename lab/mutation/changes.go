@@ -30,6 +30,7 @@ type insertion struct {
 // Only words come from these functions and calls.
 var (
 	wordy     = regexp.MustCompile(`^(String|Error|Format|GoString|LogValue|Unwrap)$`)
+	extreme   = regexp.MustCompile(`^(min|max|cmp\.Or)\(`)
 	wordyCall = regexp.MustCompile(`^(fmt\.|errors\.|panic$|.*\.(Lock|Unlock|RLock|RUnlock|Helper)$)`)
 )
 
@@ -198,9 +199,14 @@ func (f *finder) drop(list []ast.Stmt) {
 // repeat does a statement twice.
 func (f *finder) repeat(s ast.Stmt) {
 	switch s := s.(type) {
-	case *ast.ExprStmt, *ast.IncDecStmt, *ast.SendStmt:
+	case *ast.ExprStmt:
+		if f.source(s)[:3] == "os." {
+			return // such as os.Exit, which nothing follows
+		}
+	case *ast.IncDecStmt, *ast.SendStmt:
 	case *ast.AssignStmt:
-		if s.Tok == token.ASSIGN && !strings.Contains(f.source(s.Rhs[0]), f.source(s.Lhs[0])) {
+		to, from := f.source(s.Lhs[0]), f.source(s.Rhs[0])
+		if s.Tok == token.ASSIGN && (!strings.Contains(from, to) || extreme.MatchString(from)) {
 			return // the second time changes nothing
 		}
 	default:

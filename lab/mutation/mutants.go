@@ -17,5 +17,5 @@ func mutants() []mutant {
 		partialMutants(), tableMutants(), lineMutants(), longerMutants(), rareMutants(),
 		linkedMutants(), bandMutants(), allocationMutants(), priceMutants(), runningMutants(),
 		quietMutants(), pinMutants(), placeMutants(), foundSystemMutants(), sweptMutants(),
-		freshMutants())
+		freshMutants(), limitMutants())
 }
