@@ -16,9 +16,7 @@ import (
 
 // Fit releases the columns, groups their values, and measures the chosen tables.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	if w.Cells <= defaultCells { // more need larger limits when the model is read
-		w.Cells = min(w.Cells, mostCells/network.Sharers(ctx))
-	}
+	w.Cells = min(w.Cells, mostCells/network.Sharers(ctx))
 	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, err
