@@ -26,14 +26,14 @@ func keepsBudget(d synth.Design) bool {
 	return ok
 }
 
-// divide plans the parts of a composition. The own stages of the composition come first. Of n
-// parts, each but the last gets an n-th of the whole budget, and the last gets what is left. Parts
-// of a budget are measured as the squared effect of the Gaussian release with the same ε, since
-// these nearly add up.
+// divide plans the parts of a composition. The own stages of the composition come first. Each part
+// but the last gets an n-th of the whole budget, and the last gets what is left. Parts of a budget
+// are measured as the squared effect of the Gaussian release with the same ε. These nearly add up,
+// but those of many choices, or of releases of few rounds, add up to more; see planOf.
 //
 // Errors: all errors of the designs; accountant.ErrBudgetExceeded if less than a hundredth is left
 // for the last part; *param.Error for δ = 0, under which several parts cannot be measured.
-func divide(c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan, error) {
+func divide(n float64, c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan, error) {
 	var plans []synth.Plan
 	last := len(of) - 1
 	part := func(i int, b accountant.Budget) (synth.Plan, error) {
@@ -43,13 +43,10 @@ func divide(c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan
 		}
 		return p, checkPart(c, i, p, b.Relation)
 	}
+	own, none := fraction(c, b, n)
 	for i, d := range of[:last] {
-		own := b
-		if !keepsBudget(d) {
-			var err error
-			if own, err = fraction(c, b, len(of)); err != nil {
-				return nil, err
-			}
+		if none != nil && !keepsBudget(d) {
+			return nil, none
 		}
 		p, err := part(i, own)
 		if err != nil {
@@ -61,9 +58,7 @@ func divide(c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan
 		p, err := part(last, b)
 		return append(plans, p), err
 	}
-	before, after := c.stages()
-	others := append(before, after...)
-	others = append(others, (&frame{c, plans}).partStages()...)
+	others := (&frame{c, plans}).allStages()
 	p, err := beside(b, synth.Total(others...), func(b accountant.Budget) (synth.Plan, error) {
 		return part(last, b)
 	})
@@ -74,7 +69,7 @@ func divide(c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan
 }
 
 // fraction returns a budget with an n-th of the squared effect.
-func fraction(c composition, b accountant.Budget, n int) (accountant.Budget, error) {
+func fraction(c composition, b accountant.Budget, n float64) (accountant.Budget, error) {
 	if b.Delta == 0 {
 		return b, param.New(c.kind().config+".PlanFor.b.Delta", b.Delta, "a positive number")
 	}
@@ -82,13 +77,13 @@ func fraction(c composition, b accountant.Budget, n int) (accountant.Budget, err
 	if err != nil {
 		return b, err
 	}
-	own, err := accountant.Epsilon(gaussian(noise*math.Sqrt(float64(n))), b.Delta, b.Relation)
+	own, err := accountant.Epsilon(gaussian(noise*math.Sqrt(n)), b.Delta, b.Relation)
 	if err != nil {
 		return b, err
 	}
 	if !(own.Upper > 0) {
-		return b, fmt.Errorf("%s: one of %d parts of ε = %g, δ = %g would have ε = 0: %w",
-			c.kind().name, n, b.Epsilon, b.Delta, accountant.ErrBudgetExceeded)
+		return b, fmt.Errorf("%s: a part of ε = %g, δ = %g would have ε = 0: %w",
+			c.kind().name, b.Epsilon, b.Delta, accountant.ErrBudgetExceeded)
 	}
 	b.Epsilon = min(own.Upper, b.Epsilon)
 	return b, nil
@@ -104,28 +99,9 @@ func gaussian(z float64) accountant.Event { return accountant.Gaussian{NoiseMult
 // Guarantee: the other releases and the plan's stages together cost at most the whole budget's ε.
 // Errors: all errors of the function plan; accountant.ErrBudgetExceeded if the other releases leave
 // less than a hundredth of the budget, or so little that its own ε would be 0.
-func beside(whole accountant.Budget, others accountant.Event,
+func beside(budget accountant.Budget, others accountant.Event,
 	plan func(accountant.Budget) (synth.Plan, error)) (synth.Plan, error) {
-	return split{whole, others, plan}.search()
-}
-
-// A split searches for the budget of a plan. It states amounts as the squared effect of the
-// single Gaussian release with the same ε, since these nearly add up.
-type split struct {
-	budget accountant.Budget
-	others accountant.Event
-	plan   func(accountant.Budget) (synth.Plan, error)
-}
-
-const (
-	splitTries  = 12
-	splitMost   = 36    // tries if none fits
-	splitClose  = 0.995 // of the budget
-	splitLeast  = 0.01  // of the squared effect
-	splitMargin = 0.999
-)
-
-func (s split) search() (synth.Plan, error) {
+	s := split{budget, others, plan}
 	first, err := accountant.Epsilon(s.others, s.budget.Delta, s.budget.Relation)
 	if err != nil {
 		return nil, fmt.Errorf("cost of the other releases: %w", err)
@@ -172,6 +148,22 @@ func (s split) search() (synth.Plan, error) {
 	}
 	return best, nil
 }
+
+// A split searches for the budget of a plan. It states amounts as the squared effect of the
+// single Gaussian release with the same ε, since these nearly add up.
+type split struct {
+	budget accountant.Budget
+	others accountant.Event
+	plan   func(accountant.Budget) (synth.Plan, error)
+}
+
+const (
+	splitTries  = 12
+	splitMost   = 36    // tries if none fits
+	splitClose  = 0.995 // of the budget
+	splitLeast  = 0.01  // of the squared effect
+	splitMargin = 0.999
+)
 
 func (s split) tooLittle() error {
 	return fmt.Errorf("the other releases leave too little of ε = %g: %w", s.budget.Epsilon,

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"errors"
+	"slices"
 	"sort"
 	"testing"
 
@@ -121,5 +122,40 @@ func TestWithinRefuses(t *testing.T) {
 	_, err := beside(whole, accountant.Gaussian{NoiseMultiplier: 0.5}, oneRelease)
 	if !errors.Is(err, accountant.ErrBudgetExceeded) {
 		t.Errorf("others that cost more than the budget: %v", err)
+	}
+}
+
+// choices is the design of a plan of one choice, which costs the budget.
+type choices struct{}
+
+func (choices) PlanFor(s records.Schema, b accountant.Budget) (synth.Plan, error) {
+	p, err := synth.NewProgram("chooses", s, b, []synth.Stage{{Purpose: "a", Count: 1,
+		Event: accountant.ExponentialMechanism{Epsilon: b.Epsilon}}}, plainWork{})
+	return &struct{ *synth.Program }{&p}, err
+}
+
+// Title implements synth.Work.
+func (plainWork) Title() string { return "" }
+
+// TestManyPartsOfOneChoice: the squared effects of many choices add up to more than their sum. A
+// composition of them has less of each, instead of none.
+func TestManyPartsOfOneChoice(t *testing.T) {
+	s := records.Interval(2, 0, 1)
+	for n, budgets := range map[int][]accountant.Budget{
+		32: {{Epsilon: 10, Delta: 1e-5}},
+		3:  {{Epsilon: 100, Delta: 1e-5}},
+	} {
+		for _, b := range budgets {
+			of := slices.Repeat([]synth.Design{choices{}}, n)
+			p, err := planOf(pooling{s, make([]float64, n)}, s, b, of)
+			if err != nil {
+				t.Errorf("%d choices of %v: %v", n, b, err)
+				continue
+			}
+			cost := p.Total()
+			if !(cost.Upper <= b.Epsilon && cost.Upper > 0.9*b.Epsilon) {
+				t.Errorf("%d choices cost %v of %v", n, cost.Upper, b)
+			}
+		}
 	}
 }

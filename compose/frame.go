@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -139,10 +140,16 @@ type personFrame struct{ *frame }
 // TakesPersons implements [synth.PersonWork].
 func (personFrame) TakesPersons() {}
 
-// planOf divides the budget, plans the parts and prices all stages together.
+// planOf divides the budget, plans the parts and prices all stages together. It gives the parts less
+// until they do not cost more together than the budget.
 func planOf(c composition, s records.Schema, b accountant.Budget, of []synth.Design) (synth.Plan,
 	error) {
-	plans, err := divide(c, b, of)
+	n := float64(len(of))
+	plans, err := divide(n, c, b, of)
+	for errors.Is(err, accountant.ErrBudgetExceeded) && n < 8*float64(len(of)) {
+		n *= 1.3
+		plans, err = divide(n, c, b, of)
+	}
 	if err != nil {
 		return nil, err
 	}

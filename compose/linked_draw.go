@@ -59,10 +59,7 @@ func readGrown(f *synth.File, of []synth.Model, _ synth.Loading) (released, erro
 		}
 	}
 	own, err := grownFrom(j.Tables, of)
-	if err != nil {
-		return nil, synth.Malformed(err)
-	}
-	return own, nil
+	return own, synth.Malformed(err)
 }
 
 // linkedRoots is the largest number of root rows that are drawn together with their rows, and

@@ -81,15 +81,12 @@ func (c Pool) checkShares(k *param.Checker, n int) {
 // shares returns the parts of the systems, with sum 1 up to rounding. Shares of such a sum stay as
 // they are, so that a plan read from a file is the plan that was written.
 func (c Pool) shares() []float64 {
-	out := make([]float64, len(c.Of))
+	out, sum := make([]float64, len(c.Of)), 0.0
 	for i := range out {
 		if out[i] = 1; c.Shares != nil {
 			out[i] = c.Shares[i]
 		}
-	}
-	sum := 0.0
-	for _, share := range out {
-		sum += share
+		sum += out[i]
 	}
 	if math.Abs(sum-1) < 1e-12 {
 		return out

@@ -1,13 +1,17 @@
 package compose_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/compose"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -16,8 +20,15 @@ import (
 
 // TestCellsOfPartsAreShared: each of a pool's models may have the cells that a file of one model
 // may have, but not all of them together. A few kilobytes describe a tree of a million cells.
+//
+// Many models have fewer cells each: 32 of 2^18 cells took 216 MB.
 func TestCellsOfPartsAreShared(t *testing.T) {
-	const flags = 20
+	ofModels(t, 3, 20)
+	ofModels(t, 5, 18)
+}
+
+func ofModels(t *testing.T, n, flags int) {
+	t.Helper()
 	var columns []records.Column
 	var pairs [][]int
 	row := make([]any, flags)
@@ -33,7 +44,7 @@ func TestCellsOfPartsAreShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-5}
-	of := []synth.Design{tables.AIM{Rounds: 1}, tables.AIM{Rounds: 1}, tables.MST{}}
+	of := append(slices.Repeat([]synth.Design{tables.AIM{Rounds: 1}}, n-1), tables.MST{})
 	p, err := compose.Pool{Of: of}.PlanFor(s, b)
 	if err != nil {
 		t.Fatal(err)
@@ -69,10 +80,31 @@ func TestCellsOfPartsAreShared(t *testing.T) {
 		}
 	}
 	systems := compose.Systems(tables.Systems())
-	for values, good := range map[int64]bool{0: false, 3*2<<20 - 1: false, 3 * 2 << 20: true} {
+	least := int64(n) * 2 << flags
+	for values, good := range map[int64]bool{0: false, least - 1: false, least: true} {
 		_, err := systems.ReadModel(f, synth.Loading{Limits: records.Limits{Values: values}})
 		if over := new(records.LimitError); errors.As(err, &over) == good || good && err != nil {
-			t.Errorf("3 models of 2^20 cells, a limit of %d: %v", values, err)
+			t.Errorf("%d models of 2^%d cells, a limit of %d: %v", n, flags, values, err)
 		}
+	}
+}
+
+// asked is a system that ends its fit with the number of models that share the limits of its file.
+type asked struct{ stub }
+
+func (asked) Fit(ctx context.Context, _ *synth.Run) (synth.Model, error) {
+	return nil, fmt.Errorf("%d sharers", network.Sharers(network.Sharing(ctx, 10)))
+}
+
+// TestPartsKnowWhatTheyShare: the fit of a part keeps to its share of the limits, so that a reader
+// with the default limits accepts its model.
+func TestPartsKnowWhatTheyShare(t *testing.T) {
+	of := stubPlan(t, &asked{stub{schema: numbers}}, numbers)
+	design := compose.Fixed(of)
+	b := accountant.Budget{Epsilon: 100, Delta: 1e-5}
+	p := must(compose.Pool{Of: []synth.Design{design, design, design}}.PlanFor(numbers, b))(t)
+	_, err := p.FitOn(t.Context(), ledger.New(b), lowAndHigh(t, numbers, 10))
+	if err == nil || !strings.Contains(err.Error(), "30 sharers") {
+		t.Errorf("got %v, want 10 times 3 sharers", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -44,7 +45,7 @@ func (r *run) part(ctx context.Context, i int, data records.Data) (synth.Model, 
 		r.states[i] = f
 		return r.file()
 	}
-	m, err := r.FitInner(ctx, part)
+	m, err := r.FitInner(network.Sharing(ctx, len(r.frame.plans)), part)
 	if err != nil {
 		return nil, err
 	}

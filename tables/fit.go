@@ -9,12 +9,14 @@ import (
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
 
 // Fit releases the columns, groups their values, and measures the chosen tables.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
+	w.Cells = min(w.Cells, mostCells/network.Sharers(ctx))
 	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, err

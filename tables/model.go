@@ -298,15 +298,15 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain,
 	if len(theta) > 0 {
 		return nil, malformed("factors that no plan has")
 	}
-	return factors, checkCells(l, graphical.Cells(d, list))
+	return factors, checkCells(l, graphical.Cells(d, list), float64(len(data)/8))
 }
 
-// checkCells returns an error for more cells than half the limit of values. A part of a composition
-// has its share of the limit, but at least the cells that plans have by default.
+// checkCells returns an error for more cells than half the limit of values, of which a part of a
+// composition has its share, and than the file has numbers, as many as single columns have cells.
 //
 // Errors: synth.ErrFormat, with a *records.LimitError.
-func checkCells(l records.Limits, cells float64) error {
-	if most := network.Values(l); cells > defaultCells && cells > float64(most)/2 {
+func checkCells(l records.Limits, cells, numbers float64) error {
+	if most := network.Values(l); cells > max(float64(most)/2, numbers) {
 		what := fmt.Sprintf("a model of tables has %.0f cells, more than half of %d", cells, most)
 		return synth.Malformed(&records.LimitError{Limit: "Values", What: what})
 	}

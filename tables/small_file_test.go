@@ -10,6 +10,8 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
+	"github.com/seed7ba64551/privgen/internal/network"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -101,19 +103,24 @@ func TestSmallFileOfEqualFactors(t *testing.T) {
 	}
 }
 
-// TestCellsWithinLimits: a part of a composition may have the cells that plans have by default, and
-// more only within its share of the limits, in plans as in models.
+// TestCellsWithinLimits: a part of a composition may have its share of the cells of a file. Its
+// plan may have the cells that plans have by default; a fit has no more than the share.
 func TestCellsWithinLimits(t *testing.T) {
 	schema, _, _ := pairsOf(t, 2)
-	for cells, parts := range map[int]int{1 << 20: 1, 1 << 19: 2, 1<<20/3 - 1: 3,
+	for cells, parts := range map[int]int{1 << 20: 1, 1 << 19: 2, 1<<20/3 - 1: 3, 1 << 15: 32,
 		defaultCells: 1 << 20} {
 		limits := records.Limits{Values: 2 << 20 / int64(parts), Parameters: 5 << 20 / int64(parts)}
 		for _, more := range []int{0, 2} {
-			err := checkCells(limits, float64(cells+more))
-			if over := new(records.LimitError); errors.As(err, &over) != (more > 0) {
-				t.Errorf("%d cells more than %d in one of %d parts: %v", more, cells, parts, err)
+			if cells != defaultCells { // otherwise of plans only
+				err := checkCells(limits, float64(cells+more), 100)
+				if over := new(records.LimitError); errors.As(err, &over) != (more > 0) {
+					t.Errorf("%d cells more than %d in one of %d parts: %v", more, cells, parts, err)
+				}
+				if err := checkCells(limits, float64(cells+more), float64(cells+more)); err != nil {
+					t.Errorf("single columns of %d cells in one of %d parts: %v", cells+more, parts, err)
+				}
 			}
-			if cells+more > mostCells {
+			if cells < defaultCells || cells+more > mostCells {
 				continue
 			}
 			c := AIM{Common: Common{Schema: schema, Cells: cells + more,
@@ -133,6 +140,47 @@ func TestCellsWithinLimits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFitWithinItsShare: models that a file holds together share its cells, which a fit therefore
+// keeps to. It may always have its single columns.
+func TestFitWithinItsShare(t *testing.T) {
+	const flags = 8
+	schema, _, _ := pairsOf(t, flags)
+	var rows [][]any
+	for i := range 1000 {
+		row := make([]any, flags)
+		for j := range row {
+			row[j] = []string{"no", "yes"}[(i>>(j/2)+i*j/40)%2]
+		}
+		rows = append(rows, row)
+	}
+	data := must(records.FromValues(schema, rows...))(t)
+	b := accountant.Budget{Epsilon: 100, Delta: 1e-5}
+	plan := must(AIM{Common: Common{Schema: schema, Budget: b}}.Plan())(t)
+	for _, share := range []int{1, 40, 2} {
+		parts := mostCells / share
+		if share == 1 {
+			parts = 1
+		}
+		g := must(plan.FitOn(network.Sharing(t.Context(), parts), ledger.New(b), data))(t)
+		f := must(g.Model().Encode())(t)
+		if _, err := readModel(f, synth.Loading{Limits: records.Limits{
+			Values: 2 << 20 / int64(parts)}}); err != nil {
+			t.Errorf("a fit for one of %d models: %v", parts, err)
+		}
+		cells := graphical.Cells(g.Model().(*model).model.Domain, factorsOf(g.Model().(*model)))
+		if large := cells > 40; large != (share == 1) {
+			t.Errorf("a fit for one of %d models has %v cells", parts, cells)
+		}
+	}
+}
+
+func factorsOf(m *model) (list [][]int) {
+	for _, f := range m.model.Factors {
+		list = append(list, f.Attributes)
+	}
+	return list
 }
 
 // TestManyConditionsOfManyFactors: a model of many columns and factors takes time whatever its

@@ -2,6 +2,7 @@ package network
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -151,6 +152,19 @@ func Unshared(l records.Limits) records.Limits {
 
 // Values returns the limit of values, for inputs of at most 1 MiB.
 func Values(l records.Limits) int64 { return cmp.Or(l.Values, 2<<20) }
+
+type sharing struct{}
+
+// Sharing returns the context of the fit of one of n models that a file holds together.
+func Sharing(ctx context.Context, n int) context.Context {
+	return context.WithValue(ctx, sharing{}, n*Sharers(ctx))
+}
+
+// Sharers returns the number of models that share the limits of the file of a fitted model.
+func Sharers(ctx context.Context) int {
+	n, _ := ctx.Value(sharing{}).(int)
+	return max(n, 1)
+}
 
 // Embedding returns the embedding of a kernel, unless it exceeds the limits for reading: by pairs
 // of columns, which are listed when the features are made, or by a table, as for CheckFeatures.
