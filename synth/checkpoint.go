@@ -194,8 +194,9 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	if err := errors.Join(durable.RemoveTemp(k.path), k.read(ctx)); err != nil {
 		err = fmt.Errorf("checkpoint %s: %w", k.path, err)
 		if errors.Is(err, ErrTruncated) || errors.Is(err, ErrChecksum) || errors.Is(err, ErrFormat) {
-			err = fmt.Errorf("%w: restore the file, since without it the run cannot continue, and its "+
-				"budget stays spent (docs/durability.md says what to do)", err)
+			err = fmt.Errorf("%w: want another name if the file is no checkpoint; if it is one, restore "+
+				"it, since without it the run cannot continue, and its budget stays spent "+
+				"(docs/durability.md says what to do)", err)
 		}
 		return nil, errors.Join(err, k.lock.Close())
 	}
