@@ -69,11 +69,21 @@ func TestSettingsThatFitTogether(t *testing.T) {
 		{0x1p24, 1e-13, data, accountant.ReplaceOne, true},
 		{0x1p24, 1e-13, data, accountant.AddOrRemoveOne, false}} {
 		cfg := kmeans.Config{K: 2, Iterations: 1, NoiseMultiplier: c.z, CountShare: c.share}
-		l := ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: c.relation},
-			ledger.WithUnit(records.UnitOf(c.data)))
-		_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), c.data, l)
-		if (err == nil) != c.fits || (len(l.Entries()) > 0) != c.fits {
-			t.Errorf("noise %v, share %v, %v: %v, reserved %v", c.z, c.share, c.relation, err, l.Entries())
+		for what, fit := range map[string]func(l *ledger.Ledger) error{
+			"records": func(l *ledger.Ledger) error {
+				_, err := kmeans.Fit(t.Context(), cfg, kmeans.Raw(square), c.data, l)
+				return err
+			},
+			"passes": func(l *ledger.Ledger) error {
+				return passesOf(t, cfg, kmeans.Raw(square), c.data, l)
+			},
+		} {
+			l := ledger.New(accountant.Budget{Epsilon: 1e4, Delta: 1e-5, Relation: c.relation},
+				ledger.WithUnit(records.UnitOf(c.data)))
+			if err := fit(l); (err == nil) != c.fits || (len(l.Entries()) > 0) != c.fits {
+				t.Errorf("%s, noise %v, share %v, %v: %v, reserved %v", what, c.z, c.share, c.relation, err,
+					l.Entries())
+			}
 		}
 	}
 	bad := clipped
