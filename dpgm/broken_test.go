@@ -90,11 +90,17 @@ func TestFilesOfNoModelAreRefused(t *testing.T) {
 	machine := small(records.Binary(12), accountant.AddOrRemoveOne)
 	machine.Model = models.RBM{Hidden: 5, Chains: 4, SampleSweeps: 3}
 	files := map[string]*synth.File{"told": written(t, told), "machine": written(t, machine)}
+	earlier := *files["told"]
+	earlier.Header = bytes.Replace(earlier.Header, []byte(`"targets":true`),
+		[]byte(`"targets":false`), 1)
+	files["earlier"] = &earlier
 	for what, c := range map[string]struct {
 		file, old, now string
 	}{
 		"as it is":          {"told", `^\{`, `{`},
 		"a shift beyond":    {"told", `"tilts":\[\[[^,]*,`, `"tilts":[[4.5,`},
+		"of earlier":        {"earlier", `^\{`, `{`},
+		"earlier shifts":    {"earlier", `"tilts":\[\[[^,]*,`, `"tilts":[[4.5,`},
 		"targets only":      {"told", `"tilts":\[\[[^\]]*\]\],?`, ``},
 		"two lists":         {"told", `"tilts":\[`, `"tilts":[[0],`},
 		"an unknown kind":   {"told", `"kind":"[a-z-]*"`, `"kind":"noises"`},

@@ -66,6 +66,7 @@ func TestPlansAreTheirOwn(t *testing.T) {
 	hidden, norm := []int{3}, &kmeans.DPNorm{Max: 3, Bins: 4}
 	c := smallConfig()
 	c.Model, c.Cluster.Norm = models.VAE{Hidden: hidden, Latent: 1}, norm
+	c.Marginals = &Marginals{NoiseMultiplier: 30}
 	c.Cluster.Init = kmeans.Init{Method: kmeans.Given, Centers: [][]float32{make([]float32, 6),
 		make([]float32, 6)}}
 	s, b := records.Binary(6), accountant.Budget{Epsilon: 2, Delta: 1e-6,
@@ -178,7 +179,7 @@ func TestTailsOfReliableBins(t *testing.T) {
 		noisy       []float64
 		first, last int
 	}{"all": {counts(12), 1, 11}, "many": {counts(20), 6, 19}, "a gap": {counts(12, 8), 1, 11},
-		"two gaps": {counts(12, 8, 5), 1, 11}, "a wide gap": {counts(12, 8, 7), 9, 11},
+		"two gaps": {counts(12, 8, 5), 1, 11}, "a wide gap": {counts(12, 8, 7), 9, 11}, "the limit": {counts(12, 12), 1, 11},
 		"none": {counts(0), 1, 0}, "above the most frequent": {mode, 9, 19}} {
 		first, last := bins.tail(c.noisy, 1)
 		if first != c.first || last != c.last {
