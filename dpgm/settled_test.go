@@ -179,8 +179,9 @@ func TestTailsOfReliableBins(t *testing.T) {
 		noisy       []float64
 		first, last int
 	}{"all": {counts(12), 1, 11}, "many": {counts(20), 6, 19}, "a gap": {counts(12, 8), 1, 11},
-		"two gaps": {counts(12, 8, 5), 1, 11}, "a wide gap": {counts(12, 8, 7), 9, 11}, "the limit": {counts(12, 12), 1, 11},
-		"none": {counts(0), 1, 0}, "above the most frequent": {mode, 9, 19}} {
+		"two gaps": {counts(12, 8, 5), 1, 11}, "a wide gap": {counts(12, 8, 7), 9, 11},
+		"the limit": {counts(12, 12), 1, 11},
+		"none":      {counts(0), 1, 0}, "above the most frequent": {mode, 9, 19}} {
 		first, last := bins.tail(c.noisy, 1)
 		if first != c.first || last != c.last {
 			t.Errorf("%s: bins %d to %d, want %d to %d", what, first, last, c.first, c.last)

@@ -64,3 +64,24 @@ func TestWeightsStayWithinTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedItemsHaveLongerRows: an item that a set has twice counts as 2, so its square as 4,
+// wherever the items are.
+func TestRepeatedItemsHaveLongerRows(t *testing.T) {
+	s, want := &device.Sparse{Cols: 5, Offsets: []int{0}}, []float64(nil)
+	for _, c := range []struct {
+		items  []uint32
+		square float64
+	}{{nil, 0}, {[]uint32{3}, 1}, {[]uint32{1, 2}, 2}, {[]uint32{1, 1}, 4}, {[]uint32{2, 1}, 2},
+		{[]uint32{1, 1, 2}, 5}, {[]uint32{0, 1, 1}, 5}, {[]uint32{1, 2, 1}, 5}, {[]uint32{4, 4, 4}, 9}} {
+		s.Items, want = append(s.Items, c.items...), append(want, c.square)
+		s.Offsets = append(s.Offsets, len(s.Items))
+	}
+	got := make([]float64, len(want))
+	sparseSquaredNorms(got, s)
+	for i, v := range want {
+		if got[i] != v {
+			t.Errorf("the set %v has the squared norm %v, want %v", s.Row(i), got[i], v)
+		}
+	}
+}

@@ -26,8 +26,8 @@ func (n shifting) FixedForm() models.FixedForm {
 func (n shifting) AddFixedSum(device.Fixed, []float32)         {}
 func (n shifting) AddFixedBlockSums(device.Fixed, [][]float32) {}
 
-// TestSumsOfAnotherFormAreNotReleased: the clip norm leaves room for the rounding of the form that a
-// network had at first. Gradients of another form end the training before the next release.
+// TestSumsOfAnotherFormAreNotReleased: the clip norm leaves room for the rounding of the form that
+// a network had at first. Gradients of another form end the training before the next release.
 func TestSumsOfAnotherFormAreNotReleased(t *testing.T) {
 	for what, clip := range map[string]sgd.Clip{"whole": nil, "groups": grouped(0.5, 0.5)} {
 		terms := 1
