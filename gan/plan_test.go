@@ -54,13 +54,15 @@ func TestPlanJSON(t *testing.T) {
 func TestHostilePlans(t *testing.T) {
 	text := must(json.Marshal(mustPlan(t, small(records.Interval(5, 0, 1), 0))))(t)
 	for old, bad := range map[string]string{
-		`"latent":3`:          `"latent":0`,
-		`"latent":3,`:         `"latent":"3",`,
-		`"critic":{`:          `"other":{`,
-		`"name":"mlp"`:        `"name":"none"`,
-		`"generator_batch":6`: `"generator_batch":6,"public":"00"`,
-		`"critic_steps":2`:    `"critic_steps":2,"warm_steps":1`,
-		`"seed":"5"`:          `"seed":5`,
+		`"latent":3`:           `"latent":0`,
+		`"latent":3,`:          `"latent":"3",`,
+		`"critic":{`:           `"other":{`,
+		`"name":"mlp"`:         `"name":"none"`,
+		`"generator_batch":6`:  `"generator_batch":6,"public":"00"`,
+		`"critic_steps":2`:     `"critic_steps":2,"warm_steps":1`,
+		`"seed":"5"`:           `"seed":5`,
+		`"loss":"wasserstein"`: `"loss":"hinge"`,
+		`"generator":{`:        `"generators":{`,
 	} {
 		hostile := strings.Replace(string(text), old, bad, 1)
 		if hostile == string(text) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
 	"github.com/seed7ba64551/privgen/ledger"
@@ -76,16 +77,39 @@ func extremeFit(t *testing.T, c kmeans.Config, r accountant.Relation, persons, r
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := ledger.New(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r},
-		ledger.WithUnit(records.UnitOf(data)))
-	_, err = kmeans.Fit(context.Background(), c, kmeans.Raw(s), data, l)
-	var wrong *param.Error
-	switch {
-	case runs && err != nil:
-		t.Errorf("accepted before, and then: %v", err)
-	case !runs && !errors.As(err, &wrong):
-		t.Errorf("not refused: %v", err)
-	case !runs && len(l.Entries()) > 0:
-		t.Errorf("refused after reserving: %v", err)
+	f := kmeans.Raw(s)
+	for what, fit := range map[string]func(l *ledger.Ledger) error{
+		"records": func(l *ledger.Ledger) error {
+			_, err := kmeans.Fit(t.Context(), c, f, data, l)
+			return err
+		},
+		"passes": func(l *ledger.Ledger) error { return passesOf(t, c, f, data, l) },
+	} {
+		l := ledger.New(accountant.Budget{Epsilon: 1e18, Delta: 1e-5, Relation: r},
+			ledger.WithUnit(records.UnitOf(data)))
+		err := fit(l)
+		var wrong *param.Error
+		switch {
+		case runs && err != nil:
+			t.Errorf("%s: accepted before, and then: %v", what, err)
+		case !runs && !errors.As(err, &wrong):
+			t.Errorf("%s: not refused: %v", what, err)
+		case !runs && len(l.Entries()) > 0:
+			t.Errorf("%s: refused after reserving: %v", what, err)
+		}
 	}
+}
+
+// passesOf fits by passes over the only shard.
+func passesOf(t *testing.T, c kmeans.Config, f kmeans.Features, data records.Data,
+	l *ledger.Ledger) error {
+	_, err := kmeans.FitPasses(t.Context(), c, f, "raw", data.Schema(), l,
+		func(ctx context.Context, p kmeans.Pass) (*mechanism.Partial, error) {
+			sums, err := p.NewPartial(device.CPU(), f)
+			if err != nil {
+				return nil, err
+			}
+			return sums, sums.Add(ctx, data)
+		})
+	return err
 }

@@ -58,9 +58,12 @@ func Fit(ctx context.Context, cfg Config, f Features, data records.Data,
 	data = records.Clamped(data)
 	if ledger == nil {
 		missing := param.New("kmeans.Fit.ledger", nil, "a ledger")
-		return nil, errors.Join(missing, check(cfg, f, data, nil))
+		return nil, errors.Join(missing, check(cfg, f, data, accountant.AddOrRemoveOne))
 	}
-	if err := check(cfg, f, data, ledger); err != nil {
+	if err := check(cfg, f, data, ledger.Relation()); err != nil {
+		return nil, err
+	}
+	if err := records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()); err != nil {
 		return nil, err
 	}
 	l, err := begin(ctx, cfg, f, ledger, opts)
@@ -97,13 +100,12 @@ func begin(ctx context.Context, cfg Config, f Features, ledger *ledger.Ledger,
 //
 // Errors: *param.Error, joined.
 func (c Config) Check(f Features, data records.Data) error {
-	return check(c, f, records.Clamped(data), nil)
+	return check(c, f, records.Clamped(data), accountant.AddOrRemoveOne)
 }
 
 // check returns mistakes in the configuration, and contradictions between configuration, features
-// and schema. Unless ledger is nil, it also compares the units of records and ledger. It uses
-// public facts only.
-func check(cfg Config, f Features, data records.Data, ledger *ledger.Ledger) error {
+// and schema under a relation. It uses public facts only.
+func check(cfg Config, f Features, data records.Data, r accountant.Relation) error {
 	var k param.Checker
 	invalid := cfg.Validate()
 	k.Add(invalid)
@@ -115,11 +117,6 @@ func check(cfg Config, f Features, data records.Data, ledger *ledger.Ledger) err
 	if records.Failed(data) {
 		k.Add(errData)
 		return k.Err()
-	}
-	r := accountant.AddOrRemoveOne
-	if ledger != nil {
-		r = ledger.Relation()
-		k.Add(records.CheckUnitOf("kmeans.Fit.data", data, ledger.Unit()))
 	}
 	k.OK(f.Dim() >= 1, "kmeans.Features.Dim", f.Dim(), "a positive integer")
 	fits := cfg.centers() <= maxCoordinates/max(f.Dim(), 1)

@@ -58,16 +58,21 @@ func (p Pass) NewPartial(be device.Backend, f Features) (*mechanism.Partial, err
 	return mechanism.NewPartial(id, p.Schema, c, isReal(be)), nil
 }
 
-// noRecords returns an empty data set for a schema of rows or of persons.
-func noRecords(s records.Schema) (records.Data, error) { return records.Concat(s.ByPerson(0)) }
-
-func (p Pass) check(f Features) error {
-	none, err := noRecords(p.Schema)
+// checkSchema is check for data of a schema of rows or of persons, which need not exist.
+func checkSchema(cfg Config, f Features, s records.Schema, r accountant.Relation) error {
+	none, err := records.Concat(s)
+	if most := s.RowsPerPerson(); err == nil && most > 0 {
+		none, err = records.GroupBy(none, []int{}, most)
+	}
 	if err != nil {
 		return err
 	}
+	return check(cfg, f, none, r)
+}
+
+func (p Pass) check(f Features) error {
 	p.Config.Init = Init{} // the sums do not depend on Init
-	if err := p.Config.Check(f, none); err != nil {
+	if err := checkSchema(p.Config, f, p.Schema, p.Relation); err != nil {
 		return err
 	}
 	var k param.Checker
@@ -171,16 +176,14 @@ func checkPasses(cfg Config, f Features, schema records.Schema, ledger *ledger.L
 	var k param.Checker
 	k.OK(ledger != nil, "kmeans.FitPasses.ledger", nil, "a ledger")
 	k.OK(reads, "kmeans.FitPasses.read", nil, "a function that returns the sums of a pass")
-	if ledger != nil && ledger.Unit() == records.UnitRecord {
-		k.OK(schema.RowsPerPerson() == 0, "kmeans.FitPasses.ledger", "one record",
+	r := accountant.AddOrRemoveOne
+	if ledger != nil {
+		r = ledger.Relation()
+		k.OK(schema.RowsPerPerson() == 0 || ledger.Unit() != records.UnitRecord,
+			"kmeans.FitPasses.ledger", "one record",
 			"a ledger with the option ledger.WithUnit(records.UnitUser), since records are persons")
 	}
-	none, err := noRecords(schema)
-	if err != nil {
-		k.Add(err)
-	} else {
-		k.Add(check(cfg, f, none, nil))
-	}
+	k.Add(checkSchema(cfg, f, schema, r))
 	return k.Err()
 }
 

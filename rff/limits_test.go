@@ -49,6 +49,12 @@ func TestEverySettingHasItsLimits(t *testing.T) {
 		{"rff.RBF.Dim", rbf(most + 2), rff.Layout{In: 1}},
 		{"", rff.RBF{Dim: 1, Bandwidth: 1, Phase: true}, rff.Layout{In: most}},
 		{"rff.RBF.Bandwidth", rff.RBF{Dim: 2}, rff.Layout{In: 1}},
+		{"", rff.RBF{Dim: 2, Bandwidth: 1e-18}, rff.Layout{In: 1}},
+		{"", rff.RBF{Dim: 2, Bandwidth: 1e18}, rff.Layout{In: 1}},
+		{"rff.RBF.Bandwidth", rff.RBF{Dim: 2, Bandwidth: 0.9e-18}, rff.Layout{In: 1}},
+		{"rff.RBF.Bandwidth", rff.RBF{Dim: 2, Bandwidth: 1.1e18}, rff.Layout{In: 1}},
+		{"rff.RBF.Bandwidth", rff.RBF{Dim: 2, Bandwidth: -1}, rff.Layout{In: 1}},
+		{"rff.RBF.Bandwidth", rff.RBF{Dim: 2, Bandwidth: math.NaN()}, rff.Layout{In: 1}},
 
 		{"", rbf(2), sides(1, 1, 1)},
 		{"", rbf(2), sides(12, 2, 2)},
@@ -90,6 +96,9 @@ func TestEverySettingHasItsLimits(t *testing.T) {
 		{"rff.Pairs.Order", rff.Pairs{Order: -1}, rff.Layout{In: 1}},
 
 		{"", rff.Scales{Dim: 2, Low: 1, High: 1}, rff.Layout{In: 1}},
+		{"", rff.Scales{Dim: 2, Low: 1e-18, High: 1e18}, rff.Layout{In: 1}},
+		{"rff.Scales.Low", rff.Scales{Dim: 2, Low: 0.9e-18, High: 1}, rff.Layout{In: 1}},
+		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: 1.1e18}, rff.Layout{In: 1}},
 		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: 0.99}, rff.Layout{In: 1}},
 		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: math.NaN()}, rff.Layout{In: 1}},
 		{"rff.Scales.High", rff.Scales{Dim: 2, Low: 1, High: math.Inf(1)}, rff.Layout{In: 1}},

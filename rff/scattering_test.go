@@ -291,9 +291,17 @@ func TestScatteringIsRead(t *testing.T) {
 	for _, bad := range []string{`{}`, `{"scattering":{"orientations":-1},"height":5,"width":5}`,
 		`{"scattering":{},"height":100000,"width":100000}`, `[]`,
 		`{"scattering":{},"height":5,"width":5,"colours":-1}`,
-		`{"scattering":{},"height":5,"width":5,"colours":5000}`} {
+		`{"scattering":{},"height":5,"width":5,"colours":1025}`,
+		`{"scattering":{},"height":0,"width":5}`, `{"scattering":{},"height":5,"width":0}`,
+		`{"scattering":{},"height":32769,"width":1}`, `{"scattering":{},"height":1,"width":32769}`} {
 		if err := json.Unmarshal([]byte(bad), &again); err == nil {
 			t.Errorf("%s was read, want an error", bad)
+		}
+	}
+	for _, good := range []string{`{"scattering":{},"height":5,"width":5,"colours":1024}`,
+		`{"scattering":{},"height":32768,"width":1}`, `{"scattering":{},"height":1,"width":32768}`} {
+		if err := json.Unmarshal([]byte(good), &again); err != nil {
+			t.Errorf("%s: %v", good, err)
 		}
 	}
 	for _, l := range []rff.Layout{{In: 30}, {In: 13, Height: 2, Width: 2}} {

@@ -141,6 +141,33 @@ func TestUprightStrokesForgive(t *testing.T) {
 	}
 }
 
+// TestUprightStrokesAreResizedAtMostTwice: images are made at most twice as large and at most half
+// as large, and every size in between follows the spread.
+func TestUprightStrokesAreResizedAtMostTwice(t *testing.T) {
+	image := bar(10, 10, 0, 8)
+	mean, square := 0.0, 0.0
+	for i, v := range image {
+		mean, square = mean+float64(v)*float64(i/20), square+float64(v)
+	}
+	mean /= square
+	spread := 0.0 // of the ink along the height
+	for i, v := range image {
+		spread += float64(v) * (float64(i/20) - mean) * (float64(i/20) - mean)
+	}
+	spread = math.Sqrt(spread/square) / 20
+	at := func(times float64) []float32 {
+		f := strokes(t, rff.Strokes{Cells: 4, Orientations: 4, Upright: true, Spread: times * spread},
+			picture)
+		return described(f, image).Row(0)
+	}
+	if !slices.Equal(at(2.001), at(2.5)) || !slices.Equal(at(0.499), at(0.3)) {
+		t.Error("images are resized more than twice")
+	}
+	if slices.Equal(at(1.9), at(2.5)) || slices.Equal(at(0.55), at(0.3)) {
+		t.Error("images are not resized twice")
+	}
+}
+
 func TestStrokesSurviveJSON(t *testing.T) {
 	for _, c := range []rff.Strokes{rff.StrokesFor(20, 20), {Cells: 2, Orientations: 3, Blur: 1}} {
 		data := must(rff.MarshalFeatures(c))(t)
