@@ -15,7 +15,7 @@ func joint(m *Model) []float64 {
 	}
 	out := make([]float64, int(m.Domain.Cells(all)))
 	for _, f := range m.Factors {
-		m.Domain.newView(all, f.Attributes).add(out, f.Theta, 1)
+		m.Domain.newView(all, f.Attributes).add(out, f.Theta)
 	}
 	top, total := slices.Max(out), 0.0
 	for i, x := range out {
