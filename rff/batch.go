@@ -104,8 +104,10 @@ func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float3
 	defer t.batch.pool.Put(w)
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
-	w.square(t.width)
-	be.Fill(w.products, 0)
+	if t.both > 0 {
+		w.square(t.width)
+		be.Fill(w.products, 0)
+	}
 	in := pull.Row(0)
 	for _, m := range t.terms {
 		t.scatter(w, m, in[:m.size])
