@@ -78,24 +78,26 @@ func (m *Model) Completer(first int) *Completer {
 		inner.sum(p).add(c.fixed[p.node], p.table)
 	}
 	for i := range inner.nodes {
-		c.ready = append(c.ready, weightsOf(c.fixed[i], len(c.fixed[i])))
+		n := len(c.fixed[i])
+		c.ready = append(c.ready, weigh(make([]float64, n), c.fixed[i], n))
 	}
 	for i := range c.varied {
-		c.varied[i].weights = weightsOf(c.varied[i].theta, c.varied[i].view.cells)
+		v := &c.varied[i]
+		v.weights = weigh(make([]float64, len(v.theta)), v.theta, v.view.cells)
 	}
 	return c
 }
 
-// weightsOf returns the exponentials of numbers, with 1 as the largest of each n of them.
-func weightsOf(theta []float64, n int) []float64 {
-	out := make([]float64, len(theta))
+// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them. dst may be
+// the numbers.
+func weigh(dst, theta []float64, n int) []float64 {
 	for lo := 0; lo < len(theta); lo += n {
 		top := slices.Max(theta[lo : lo+n])
 		for k := lo; k < lo+n; k++ {
-			out[k] = math.Exp(theta[k] - top)
+			dst[k] = math.Exp(theta[k] - top)
 		}
 	}
-	return out
+	return dst
 }
 
 // of returns the numbers of list, theta or weights, for the given values.

@@ -251,17 +251,6 @@ func TestRowsOfAGroupAreIndependent(t *testing.T) {
 	}
 }
 
-func TestExponential(t *testing.T) {
-	for x := 0.0; x > -710; x -= 0.0137 {
-		if want := math.Exp(x); x > -700 && math.Abs(exp(x)/want-1) > 1e-9 || x < -701 && exp(x) != 0 {
-			t.Fatalf("exp(%v) = %v, want %v", x, exp(x), want)
-		}
-	}
-	if exp(math.NaN()) != 0 || exp(math.Inf(-1)) != 0 {
-		t.Error("exp of NaN or of −∞ is not 0")
-	}
-}
-
 // TestFitsFineTables: small cells of large tables are fitted well although a coarse attribute is
 // measured too.
 func TestFitsFineTables(t *testing.T) {

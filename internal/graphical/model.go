@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// lowest is the number that replaces the logarithm of zero.
+const lowest = -1e5
+
 // A Factor is the logarithm of a positive function of some attributes.
 type Factor struct {
 	Attributes []int     // ascending
@@ -120,10 +123,7 @@ func (m *Model) quick() bool {
 	for i := range m.packs {
 		p := &m.packs[i]
 		view := m.sum(p)
-		top := slices.Max(p.table)
-		for k, x := range p.table {
-			p.table[k] = math.Exp(x - top)
-		}
+		weigh(p.table, p.table, len(p.table))
 		view.scale(m.nodes[p.node].work, m.nodes[p.node].work, p.table)
 	}
 	return m.quickUp()

@@ -77,7 +77,7 @@ func TestPackedFactors(t *testing.T) {
 	alone := [2][]float64{m.Marginal(seq(16)), m.Marginal(m.Tree.Cliques[1].Attributes)}
 	for k := range alone {
 		for i, p := range alone[k] {
-			if !(math.Abs(p-packed[k][i]) <= 1e-9*p) { // the error of exp
+			if !(math.Abs(p-packed[k][i]) <= 1e-12*p) {
 				t.Fatalf("cell %d has the probability %v, and %v with packs", i, p, packed[k][i])
 			}
 		}

@@ -2,6 +2,7 @@ package graphical
 
 import (
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -194,7 +195,7 @@ func (v view) grow(table, top []float64) {
 			if v.kept {
 				t += k
 			}
-			table[first+k] = exp(table[first+k] - top[t])
+			table[first+k] = math.Exp(table[first+k] - top[t])
 		}
 	}
 }
