@@ -250,7 +250,9 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 		}
 		centers := math.Max(float64(c.Cluster.Centers), k)
 		operations += 2*n*one + float64(c.Cluster.Iterations)*n*d*(centers+8)
-		bytes += math.Min(4*n*d, 512<<20)
+		if bytes += 8 << 20; 4*n*d <= 128<<20 { // more features are computed again, part by part
+			bytes += 4 * n * d
+		}
 	}
 	if c.Marginals != nil {
 		operations += n*200 + k*(tiltRounds+keepBlocks/2)*tiltPoints*tiltDraws*dim*60

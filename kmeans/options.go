@@ -18,8 +18,8 @@ type options struct {
 	history          *History             // nil if nothing is kept
 }
 
-// defaultCache is enough for 170,000 records of 784 float32 features.
-const defaultCache = 512 << 20
+// defaultCache is enough for 60,000 records of 500 float32 features.
+const defaultCache = 128 << 20
 
 func newOptions(opts []Option) options {
 	o := options{cache: defaultCache}

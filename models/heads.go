@@ -105,21 +105,32 @@ func (u *headUnit) forward(t *pass, n *node) {
 // headFuncs are the functions of heads whose coordinates are independent.
 var headFuncs = map[HeadKind]device.Func{SigmoidHead: device.Sigmoid, TanhHead: device.Tanh}
 
-// each calls do with every head that changes its coordinates, which are columns lo to hi−1.
-func (u *headUnit) each(do func(k HeadKind, lo, hi int)) {
-	lo := 0
-	for _, h := range u.heads {
-		if h.Out != Linear {
-			do(h.Out, lo, lo+h.Width)
+// manyHeads is the number of heads from which they are applied to blocks of rows, each of which has
+// blockOfHeads coordinates, few enough for the cache of a core.
+const manyHeads, blockOfHeads = 16, 1 << 16
+
+// each calls do with every head that changes its coordinates, which are columns lo to hi−1 of
+// matrices like m, and with ranges of rows.
+func (u *headUnit) each(m device.Matrix, do func(k HeadKind, first, last, lo, hi int)) {
+	block := m.Rows
+	if m.Mem == nil && len(u.heads) >= manyHeads {
+		block = max(blockOfHeads/u.width, 1)
+	}
+	for first := 0; first < m.Rows; first += block {
+		last, lo := min(first+block, m.Rows), 0
+		for _, h := range u.heads {
+			if h.Out != Linear {
+				do(h.Out, first, last, lo, lo+h.Width)
+			}
+			lo += h.Width
 		}
-		lo += h.Width
 	}
 }
 
 // apply applies the heads to y, in place.
 func (u *headUnit) apply(be device.Backend, y device.Matrix) {
-	u.each(func(k HeadKind, lo, hi int) {
-		part := y.Slice(0, y.Rows, lo, hi)
+	u.each(y, func(k HeadKind, first, last, lo, hi int) {
+		part := y.Slice(first, last, lo, hi)
 		if k == SoftmaxHead {
 			be.Softmax(part)
 		} else {
@@ -130,8 +141,8 @@ func (u *headUnit) apply(be device.Backend, y device.Matrix) {
 
 func (u *headUnit) backward(t *pass, n *node) {
 	y, delta := t.value(n), t.delta(n)
-	u.each(func(k HeadKind, lo, hi int) {
-		out, d := y.Slice(0, y.Rows, lo, hi), delta.Slice(0, delta.Rows, lo, hi)
+	u.each(y, func(k HeadKind, first, last, lo, hi int) {
+		out, d := y.Slice(first, last, lo, hi), delta.Slice(first, last, lo, hi)
 		if k == SoftmaxHead {
 			t.softmaxGradient(out, d)
 		} else {

@@ -104,8 +104,10 @@ func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float3
 	defer t.batch.pool.Put(w)
 	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
 	t.encode(be, x, codes)
-	w.square(t.width)
-	be.Fill(w.products, 0)
+	if t.both > 0 {
+		w.square(t.width)
+		be.Fill(w.products, 0)
+	}
 	in := pull.Row(0)
 	for _, m := range t.terms {
 		t.scatter(w, m, in[:m.size])
@@ -146,13 +148,17 @@ func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
 // It then propagates dp from codes to coordinates.
 func (t *pairsMap) pullRow(x, p, dp []float32, own float32, dx []float32) {
 	total := 0.0
-	for k, a := range t.axes {
-		total += squared(p[t.at[k] : t.at[k]+a.width()])
+	for k := 0; t.both > 0 && k < len(t.axes); k++ {
+		total += squared(t.of(k, p))
 	}
 	clear(dx)
 	for k, a := range t.axes {
 		lo, hi := t.at[k], t.at[k]+a.width()
-		f := own * float32(t.alone+t.both*(total-squared(p[lo:hi])))
+		weight := t.alone
+		if t.both > 0 {
+			weight += t.both * (total - squared(p[lo:hi]))
+		}
+		f := own * float32(weight)
 		for j, v := range p[lo:hi] {
 			dp[lo+j] += f * v
 		}

@@ -271,7 +271,7 @@ func TestLateColumnsOfASmallFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 30 {
-		t.Errorf("three rows take %d MB, want at most 30", got)
+	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 14 {
+		t.Errorf("three rows take %d MB, want at most 14", got)
 	}
 }

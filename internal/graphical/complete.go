@@ -63,7 +63,7 @@ func (m *Model) Completer(first int) *Completer {
 	c := &Completer{first: first, domain: m.Domain, varied: varied}
 	inner := NewModel(own, factors)
 	c.Drawer = inner.Drawer()
-	for _, p := range inner.Tree.packs(own, parts, 0) {
+	for _, p := range inner.Tree.packs(own, parts, 1) {
 		for _, i := range p.factors {
 			c.varied[i].view = own.newView(p.attributes, parts[i])
 		}
@@ -73,26 +73,31 @@ func (m *Model) Completer(first int) *Completer {
 	for i := range inner.nodes {
 		c.fixed = append(c.fixed, make([]float64, len(inner.nodes[i].work)))
 	}
-	inner.addFactors(func(node int) []float64 { return c.fixed[node] })
+	for i := range inner.packs {
+		p := &inner.packs[i]
+		inner.sum(p).add(c.fixed[p.node], p.table)
+	}
 	for i := range inner.nodes {
-		c.ready = append(c.ready, weightsOf(c.fixed[i], len(c.fixed[i])))
+		n := len(c.fixed[i])
+		c.ready = append(c.ready, weigh(make([]float64, n), c.fixed[i], n))
 	}
 	for i := range c.varied {
-		c.varied[i].weights = weightsOf(c.varied[i].theta, c.varied[i].view.cells)
+		v := &c.varied[i]
+		v.weights = weigh(make([]float64, len(v.theta)), v.theta, v.view.cells)
 	}
 	return c
 }
 
-// weightsOf returns the exponentials of numbers, with 1 as the largest of each n of them.
-func weightsOf(theta []float64, n int) []float64 {
-	out := make([]float64, len(theta))
+// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them. dst may be
+// the numbers.
+func weigh(dst, theta []float64, n int) []float64 {
 	for lo := 0; lo < len(theta); lo += n {
 		top := slices.Max(theta[lo : lo+n])
 		for k := lo; k < lo+n; k++ {
-			out[k] = math.Exp(theta[k] - top)
+			dst[k] = math.Exp(theta[k] - top)
 		}
 	}
-	return out
+	return dst
 }
 
 // of returns the numbers of list, theta or weights, for the given values.
@@ -104,14 +109,8 @@ func (v *conditional) of(list []float64, d Domain, row []uint16) []float64 {
 	return list[cell*n : (cell+1)*n]
 }
 
-// leastTotal is the weight of all cells below which products may have lost some to underflow.
-const leastTotal = 1e-200
-
-// quick passes messages to the root in products of weights, without a logarithm or an exponential.
-// It reports whether they are exact up to rounding. All weights are at most 1, and so are messages,
-// which are divided by their largest number. A cell is lost only if its product is below 1e-307.
-// Then its part of the root's total is below 1e-307 over the product of those largest numbers that
-// are less than 1; a total that is far larger lacks nothing.
+// quick passes messages to the root in products of weights, and reports whether they are exact up
+// to rounding.
 func (c *Completer) quick(row []uint16) bool {
 	m := c.model
 	for i := range m.nodes {
@@ -128,28 +127,7 @@ func (c *Completer) quick(row []uint16) bool {
 		work := m.nodes[p.node].work
 		p.view.scale(work, work, p.work)
 	}
-	whole := 1.0
-	for i := len(m.nodes) - 1; i >= 0; i-- {
-		n := &m.nodes[i]
-		n.up.sum(n.total, n.work)
-		p := m.Tree.Cliques[i].Parent
-		top := slices.Max(n.total)
-		whole *= min(top, 1)
-		if p >= 0 {
-			for s, total := range n.total {
-				n.shared[s] = total / top
-			}
-			work := m.nodes[p].work
-			n.parent.scale(work, work, n.shared)
-		}
-		for s, total := range n.total {
-			if n.total[s] = 0; total > 0 {
-				n.total[s] = 1 / total
-			}
-		}
-		n.up.scale(n.given, n.work, n.total)
-	}
-	return whole > leastTotal
+	return m.quickUp()
 }
 
 // careful passes messages to the root in logarithms.
@@ -162,11 +140,11 @@ func (c *Completer) careful(row []uint16) {
 		clear(p.work)
 		for _, i := range p.factors {
 			v := &c.varied[i]
-			v.view.add(p.work, v.of(v.theta, c.domain, row), 1)
+			v.view.add(p.work, v.of(v.theta, c.domain, row))
 		}
-		p.view.add(m.nodes[p.node].work, p.work, 1)
+		p.view.add(m.nodes[p.node].work, p.work)
 	}
-	m.up()
+	m.carefulUp()
 }
 
 // Complete sets the last attributes of a row whose first attributes are set.
@@ -181,7 +159,7 @@ func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
 		for _, a := range clique.Shared {
 			at = at*m.Domain[a] + int(own[a])
 		}
-		cell := picked(rng, m.nodes[i].given, c.cells[i][at])
+		cell := picked(rng, m.nodes[i].work, m.nodes[i].total[at], c.cells[i][at])
 		for _, f := range c.fresh[i] {
 			a := clique.Attributes[f]
 			own[a] = uint16(int(cell) / c.back[i][f] % m.Domain[a])
@@ -189,14 +167,14 @@ func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
 	}
 }
 
-// picked returns one of the cells at random. Their probabilities add up to about 1.
-func picked(rng *rand.Rand, p []float64, cells []int32) int32 {
-	left, last := rng.Float64(), cells[0]
+// picked returns one of the cells at random. Their weights add up to about all.
+func picked(rng *rand.Rand, weights []float64, all float64, cells []int32) int32 {
+	left, last := all*rng.Float64(), cells[0]
 	for _, cell := range cells {
-		if p[cell] == 0 {
+		if weights[cell] == 0 {
 			continue
 		}
-		if last, left = cell, left-p[cell]; left < 0 {
+		if last, left = cell, left-weights[cell]; left < 0 {
 			break
 		}
 	}

@@ -67,17 +67,14 @@ func TestQuickMessages(t *testing.T) {
 			careful++
 			return
 		}
-		var quick [][]float64
-		for i := range c.model.nodes {
-			quick = append(quick, slices.Clone(c.model.nodes[i].given))
-		}
+		quick := c.model.given()
 		reached := c.reached(quick)
 		c.careful(row)
-		for i, n := range c.model.nodes {
+		for i, given := range c.model.given() {
 			for s, cells := range c.cells[i] {
 				for _, cell := range cells {
-					if d := quick[i][cell] - n.given[cell]; reached[i][s] && (d > 1e-9 || d < -1e-9) {
-						t.Fatalf("clique %d, cell %d: %v, want %v", i, cell, quick[i][cell], n.given[cell])
+					if d := quick[i][cell] - given[cell]; reached[i][s] && (d > 1e-9 || d < -1e-9) {
+						t.Fatalf("clique %d, cell %d: %v, want %v", i, cell, quick[i][cell], given[cell])
 					}
 				}
 			}
@@ -103,6 +100,21 @@ func TestQuickMessages(t *testing.T) {
 	if careful == 0 || careful > 250 || careful != before {
 		t.Errorf("%d of 501 rows need care, and the chain %d", careful, careful-before)
 	}
+}
+
+// given returns the distributions of the cliques given the attributes shared with their parents.
+func (m *Model) given() (out [][]float64) {
+	for _, n := range m.nodes {
+		by, given := make([]float64, len(n.total)), make([]float64, len(n.work))
+		for s, total := range n.total {
+			if total > 0 {
+				by[s] = 1 / total
+			}
+		}
+		n.up.scale(given, n.work, by)
+		out = append(out, given)
+	}
+	return out
 }
 
 // reached reports, for each clique and each cell of the attributes shared with its parent, whether

@@ -22,6 +22,8 @@ type Measurement struct {
 type target struct {
 	Measurement
 	factor int
+	pack   int
+	part   view      // from the table of the pack
 	cells  []float64 // probabilities of the attributes' cells
 	law    []float64 // probabilities of the values; the same slice as cells unless cells are merged
 	weight float64   // total²/Std²
@@ -71,9 +73,8 @@ func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, pass
 
 func (m *Model) newFitting(list []Measurement, total float64, even bool) *fitting {
 	f := &fitting{m: m, total: total, best: math.Inf(1), least: math.Inf(1), last: math.Inf(1)}
-	for i, p := range m.places { // many passes need them; a model that is only drawn from does not
-		clique := m.Tree.Cliques[p.node].Attributes
-		m.places[i].view = m.Domain.newView(clique, m.Factors[i].Attributes)
+	for i, p := range m.packs { // many passes need them; a model that is only drawn from does not
+		m.packs[i].view = p.from(m.Domain, m.Tree)
 	}
 	heaviest := 0.0
 	for _, one := range list {
@@ -86,6 +87,11 @@ func (m *Model) newFitting(list []Measurement, total float64, even bool) *fittin
 		t.factor = slices.IndexFunc(m.Factors, func(f Factor) bool {
 			return slices.Equal(f.Attributes, one.Attributes)
 		})
+		for i, p := range m.packs {
+			if k := slices.Index(p.factors, t.factor); k >= 0 {
+				t.pack, t.part = i, p.parts[k]
+			}
+		}
 		most := min(max(slices.Max(one.Values)/total, 1e-4), 1)
 		heaviest = max(heaviest, t.weight*most)
 		if even {
@@ -141,10 +147,12 @@ func (f *fitting) loss() float64 {
 	for _, s := range f.slope {
 		clear(s)
 	}
+	for _, p := range f.m.packs {
+		p.view.sum(p.table, f.m.nodes[p.node].law)
+	}
 	loss := 0.0
 	for _, t := range f.targets {
-		p := f.m.places[t.factor]
-		p.view.sum(t.cells, f.m.nodes[p.node].law)
+		t.part.sum(t.cells, f.m.packs[t.pack].table)
 		if t.Merged != nil {
 			Merge(t.law, t.cells, t.Merged)
 		}

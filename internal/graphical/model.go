@@ -6,6 +6,9 @@ import (
 	"slices"
 )
 
+// lowest is the number that replaces the logarithm of zero.
+const lowest = -1e5
+
 // A Factor is the logarithm of a positive function of some attributes.
 type Factor struct {
 	Attributes []int     // ascending
@@ -18,27 +21,21 @@ type Model struct {
 	Domain  Domain
 	Tree    Tree
 	Factors []Factor
-	places  []place // of the factors
+	packs   []packing // of the factors
 	nodes   []node
-}
-
-// place is the clique that holds a factor.
-type place struct {
-	node int
-	view view // of run 0 before the first fit
 }
 
 // node is the table of one clique.
 type node struct {
-	work  []float64 // factors and messages
-	given []float64 // distribution of the clique given the attributes shared with its parent
-	law   []float64 // distribution of the clique
+	work []float64 // the product of factors and messages, for a distribution given what is shared
+	law  []float64 // distribution of the clique
 
-	up     view // from the clique to the attributes shared with the parent
-	parent view // from the parent's table to the same attributes
-	top    []float64
-	total  []float64
+	up     view      // from the clique to the attributes shared with the parent
+	parent view      // from the parent's table to the same attributes
+	total  []float64 // sums of work
+	top    []float64 // logarithms of the message to the parent, after careful
 	shared []float64
+	lost   float64 // bounds what the products of the children lost to underflow
 }
 
 // clampFactors clamps the numbers in factors to a finite range, and sets NaN to 0. It reports
@@ -70,8 +67,8 @@ func NewModel(d Domain, factors []Factor) *Model {
 	m := &Model{Domain: d, Tree: t, Factors: factors, nodes: make([]node, len(t.Cliques))}
 	for i, c := range t.Cliques {
 		cells := int(d.Cells(c.Attributes))
-		n := node{work: make([]float64, cells), given: make([]float64, cells),
-			law: make([]float64, cells), up: d.newView(c.Attributes, c.Shared)}
+		n := node{work: make([]float64, cells), law: make([]float64, cells),
+			up: d.newView(c.Attributes, c.Shared)}
 		if c.Parent >= 0 {
 			n.parent = d.newView(t.Cliques[c.Parent].Attributes, c.Shared)
 		}
@@ -80,49 +77,116 @@ func NewModel(d Domain, factors []Factor) *Model {
 			make([]float64, shared)
 		m.nodes[i] = n
 	}
-	for _, f := range factors {
-		m.places = append(m.places, place{node: t.Holder(d, f.Attributes)})
+	for _, p := range t.packs(d, groups, packedPart) {
+		m.packs = append(m.packs, d.newPacking(p, factors))
 	}
 	m.pass()
 	return m
 }
 
-// pass passes messages to the root and back. A clique's message to its parent is the logarithm of Σ
-// exp(work), for each cell of the shared attributes. Dividing by that sum gives the clique's
-// distribution given the shared attributes.
+// pass passes messages to the root and back.
 func (m *Model) pass() {
-	for i := range m.nodes {
-		clear(m.nodes[i].work)
+	if !m.quick() {
+		m.careful()
 	}
-	m.addFactors(func(node int) []float64 { return m.nodes[node].work })
-	m.up()
+	m.down()
+}
+
+// down passes messages back, which give the distributions of the cliques.
+func (m *Model) down() {
 	for i := range m.nodes {
 		n := &m.nodes[i]
-		p := m.Tree.Cliques[i].Parent
-		if p < 0 {
-			copy(n.law, n.given)
-			continue
+		if p := m.Tree.Cliques[i].Parent; p >= 0 {
+			n.parent.sum(n.shared, m.nodes[p].law)
+		} else {
+			n.shared[0] = 1
 		}
-		n.parent.sum(n.shared, m.nodes[p].law)
-		n.up.scale(n.law, n.given, n.shared)
+		for s, total := range n.total {
+			if total > 0 {
+				n.shared[s] /= total
+			}
+		}
+		n.up.scale(n.law, n.work, n.shared)
 	}
 }
 
-// up passes messages to the root, and leaves each clique's distribution given the shared
-// attributes.
-func (m *Model) up() {
+var ones = slices.Repeat([]float64{1}, 512)
+
+// quick passes messages to the root in products of weights, whose largest is 1. It reports whether
+// they are exact up to rounding.
+func (m *Model) quick() bool {
+	for i := range m.nodes {
+		for left := m.nodes[i].work; len(left) > 0; {
+			left = left[copy(left, ones):]
+		}
+	}
+	for i := range m.packs {
+		p := &m.packs[i]
+		view := m.sum(p)
+		weigh(p.table, p.table, len(p.table))
+		view.scale(m.nodes[p.node].work, m.nodes[p.node].work, p.table)
+	}
+	return m.quickUp()
+}
+
+// mostLost is the largest part of all weight that products may lose to underflow, and leastProduct
+// is more than any weight that is lost.
+const mostLost, leastProduct = 1e-50, 1e-307
+
+// quickUp passes messages to the root, without a logarithm or an exponential. The weights in the
+// cliques' tables are at most 1, and so are messages, which are divided by their largest number. It
+// reports whether the results are exact up to rounding. A cell is lost only if its product is below
+// leastProduct. So a clique loses less than that for each of its cells, in addition to what its
+// children have lost for one cell each; a message divides this by its largest number. What is lost
+// are whole records, of which all cliques keep the distribution.
+func (m *Model) quickUp() bool {
+	for i := range m.nodes {
+		m.nodes[i].lost = leastProduct
+	}
+	for i := len(m.nodes) - 1; i >= 0; i-- {
+		n := &m.nodes[i]
+		n.up.sum(n.total, n.work)
+		top := slices.Max(n.total)
+		lost := n.lost * float64(len(n.work)) / top
+		if !(lost < mostLost) {
+			return false
+		}
+		if p := m.Tree.Cliques[i].Parent; p >= 0 {
+			for s, total := range n.total {
+				n.shared[s] = total / top
+			}
+			n.parent.scale(m.nodes[p].work, m.nodes[p].work, n.shared)
+			m.nodes[p].lost += lost
+		}
+	}
+	return true
+}
+
+// careful passes messages to the root in logarithms.
+func (m *Model) careful() {
+	for i := range m.nodes {
+		clear(m.nodes[i].work)
+	}
+	for i := range m.packs {
+		p := &m.packs[i]
+		m.sum(p).add(m.nodes[p.node].work, p.table)
+	}
+	m.carefulUp()
+}
+
+// carefulUp passes messages to the root. A clique's message to its parent is the logarithm of Σ
+// exp(work), for each cell of the shared attributes.
+func (m *Model) carefulUp() {
 	for i := len(m.nodes) - 1; i >= 0; i-- {
 		n := &m.nodes[i]
 		n.up.top(n.top, n.work)
-		n.up.grow(n.given, n.work, n.top)
-		n.up.sum(n.total, n.given)
+		n.up.grow(n.work, n.top)
+		n.up.sum(n.total, n.work)
 		for s, total := range n.total {
 			n.top[s] += math.Log(total)
-			n.total[s] = 1 / total
 		}
-		n.up.scale(n.given, n.given, n.total)
 		if p := m.Tree.Cliques[i].Parent; p >= 0 {
-			n.parent.add(m.nodes[p].work, n.top, 1)
+			n.parent.add(m.nodes[p].work, n.top)
 		}
 	}
 }
@@ -233,7 +297,8 @@ func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 			if len(rows) == 0 {
 				continue
 			}
-			picks = stratified(rng, m.nodes[i].given, list, len(rows), picks[:0])
+			n := &m.nodes[i]
+			picks = stratified(rng, n.work, n.total[g], list, len(rows), picks[:0])
 			rng.Shuffle(len(picks), func(a, b int) { picks[a], picks[b] = picks[b], picks[a] })
 			for k, row := range rows {
 				for _, f := range d.fresh[i] {
@@ -246,17 +311,18 @@ func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 	return out
 }
 
-// stratified appends n of the cells to picks, by systematic sampling. The range of probabilities is
-// divided into n equal parts. One cell is picked from each part, at the same random position in all
-// parts.
-func stratified(rng *rand.Rand, p []float64, cells []int32, n int, picks []int32) []int32 {
-	u, total := rng.Float64(), 0.0
+// stratified appends n of the cells to picks, by systematic sampling. The range of weights, which
+// have the sum all, is divided into n equal parts. One cell is picked from each part, at the same
+// random position in all parts.
+func stratified(rng *rand.Rand, weights []float64, all float64, cells []int32, n int,
+	picks []int32) []int32 {
+	u, total, each := rng.Float64(), 0.0, float64(n)/all
 	last := cells[0]
 	for _, cell := range cells {
-		if p[cell] > 0 {
+		if weights[cell] > 0 {
 			last = cell
 		}
-		total += p[cell] * float64(n)
+		total += weights[cell] * each
 		for float64(len(picks))+u < total && len(picks) < n {
 			picks = append(picks, cell)
 		}

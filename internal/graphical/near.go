@@ -28,11 +28,12 @@ func (m *Model) FitNear(ctx context.Context, list []Measurement, total float64, 
 		return near, m.Fit(ctx, list, total, passes)
 	}
 	var factors []Factor // they have the memory of the model's factors
-	for i, p := range m.places {
-		if inside[p.node] {
-			factors = append(factors, m.Factors[i])
+	for _, f := range m.Factors {
+		if inside[m.Tree.Holder(m.Domain, f.Attributes)] {
+			factors = append(factors, f)
 		}
 	}
+	m.careful() // messages are logarithms
 	own := slices.DeleteFunc(slices.Clone(list), func(one Measurement) bool {
 		return !slices.ContainsFunc(factors, func(f Factor) bool {
 			return slices.Equal(f.Attributes, one.Attributes)
@@ -40,7 +41,9 @@ func (m *Model) FitNear(ctx context.Context, list []Measurement, total float64, 
 	})
 	for i, c := range m.Tree.Cliques {
 		if c.Parent >= 0 && inside[i] != inside[c.Parent] {
-			factors = append(factors, Factor{c.Shared, m.nodes[i].message(inside[i])})
+			n := &m.nodes[i]
+			n.parent.sum(n.shared, m.nodes[c.Parent].law)
+			factors = append(factors, Factor{c.Shared, n.message(inside[i])})
 		}
 	}
 	err = NewModel(d, factors).Fit(ctx, own, total, passes)

@@ -11,17 +11,19 @@ type pack struct {
 	factors    []int
 }
 
-// mostPacked is the largest number of cells of the table of several factors, and largeClique the
-// smallest of a clique whose factors are put together.
-const mostPacked, largeClique = 1 << 12, 1 << 16
+// mostPacked is the largest number of cells of the table of several factors, and packedPart the
+// largest as a part of the cells of the clique.
+const mostPacked, packedPart = 1 << 12, 1.0 / 8
 
-// packs divides groups of attributes. Groups of a clique with fewer cells than least stay alone.
-func (t Tree) packs(d Domain, groups [][]int, least float64) (list []pack) {
+// packs divides groups of attributes. The table of several of them has at most a part of the cells
+// of their clique.
+func (t Tree) packs(d Domain, groups [][]int, part float64) (list []pack) {
 	for i, g := range groups {
 		k, node := -1, t.Holder(d, g)
-		if d.Cells(g) <= mostPacked && d.Cells(t.Cliques[node].Attributes) >= least {
+		most := min(mostPacked, part*d.Cells(t.Cliques[node].Attributes))
+		if d.Cells(g) <= most {
 			k = slices.IndexFunc(list, func(p pack) bool {
-				return p.node == node && d.Cells(union(p.attributes, g)) <= mostPacked
+				return p.node == node && d.Cells(union(p.attributes, g)) <= most
 			})
 		}
 		if k < 0 {
@@ -45,25 +47,31 @@ func union(a, b []int) []int {
 	return slices.Compact(all)
 }
 
-// addFactors adds every factor to the table of its clique.
-func (m *Model) addFactors(table func(node int) []float64) {
-	var groups [][]int
-	for i, p := range m.places {
-		if groups = append(groups, m.Factors[i].Attributes); p.view.run > 0 { // a fit has made all views
-			p.view.add(table(p.node), m.Factors[i].Theta, 1)
-		}
+// A packing is a pack with its table and the views from there to its factors.
+type packing struct {
+	pack
+	table []float64
+	parts []view
+	view  view // from the clique; of run 0 before the first fit
+}
+
+// newPacking returns a pack of factors.
+func (d Domain) newPacking(p pack, factors []Factor) packing {
+	out := packing{pack: p, table: make([]float64, int(d.Cells(p.attributes)))}
+	for _, i := range p.factors {
+		out.parts = append(out.parts, d.newView(p.attributes, factors[i].Attributes))
 	}
-	if len(m.places) == 0 || m.places[0].view.run > 0 {
-		return
+	return out
+}
+
+// sum sets the table of a pack to the sum of its factors, and returns the view from the clique.
+func (m *Model) sum(p *packing) view {
+	clear(p.table)
+	for k, i := range p.factors {
+		p.parts[k].add(p.table, m.Factors[i].Theta)
 	}
-	for _, p := range m.Tree.packs(m.Domain, groups, largeClique) {
-		theta := m.Factors[p.factors[0]].Theta
-		if len(p.factors) > 1 {
-			theta = make([]float64, int(m.Domain.Cells(p.attributes)))
-			for _, i := range p.factors {
-				m.Domain.newView(p.attributes, groups[i]).add(theta, m.Factors[i].Theta, 1)
-			}
-		}
-		p.from(m.Domain, m.Tree).add(table(p.node), theta, 1)
+	if p.view.run == 0 {
+		return p.from(m.Domain, m.Tree)
 	}
+	return p.view
 }

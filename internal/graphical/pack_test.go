@@ -53,11 +53,11 @@ func TestPackedFactors(t *testing.T) {
 	for _, f := range m.Factors {
 		groups = append(groups, f.Attributes)
 	}
-	list := m.Tree.packs(m.Domain, groups, largeClique)
+	list := m.Tree.packs(m.Domain, groups, packedPart)
 	seen := map[int]bool{}
 	for _, p := range list {
 		for _, i := range p.factors {
-			if seen[i] || p.node != m.places[i].node ||
+			if seen[i] || p.node != m.Tree.Holder(m.Domain, groups[i]) ||
 				len(union(p.attributes, groups[i])) > len(p.attributes) {
 				t.Fatalf("factor %d of %v in a pack of %v", i, groups[i], p.attributes)
 			}
@@ -68,10 +68,12 @@ func TestPackedFactors(t *testing.T) {
 		t.Errorf("%d of %d factors in %d packs", len(seen), len(m.Factors), len(list))
 	}
 	packed := [2][]float64{m.Marginal(seq(16)), m.Marginal(m.Tree.Cliques[1].Attributes)}
-	for i, p := range m.places {
-		m.places[i].view = m.Domain.newView(m.Tree.Cliques[p.node].Attributes, m.Factors[i].Attributes)
+	m.packs = nil
+	for i, f := range m.Factors {
+		one := pack{m.Tree.Holder(m.Domain, f.Attributes), f.Attributes, []int{i}}
+		m.packs = append(m.packs, m.Domain.newPacking(one, m.Factors))
 	}
-	m.pass()
+	m.pass() // in logarithms: no clique has thousands of factors whose largest weights agree
 	alone := [2][]float64{m.Marginal(seq(16)), m.Marginal(m.Tree.Cliques[1].Attributes)}
 	for k := range alone {
 		for i, p := range alone[k] {
