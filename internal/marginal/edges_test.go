@@ -334,7 +334,7 @@ func TestCellsOfManyColumns(t *testing.T) {
 			}
 			gotWeights, gotRows := make([]int64, cells), make([]int64, cells)
 			CountCells(sizes, group, codes, shares, gotWeights)
-			CountRows(sizes, group, codes, gotRows)
+			CountCells(sizes, group, codes, slices.Repeat([]int64{1}, len(shares)), gotRows)
 			if !slices.Equal(gotWeights, weights) || !slices.Equal(gotRows, rows) {
 				t.Errorf("columns %v: weights %v and %v rows, want %v and %v", group, gotWeights, gotRows,
 					weights, rows)

@@ -109,33 +109,6 @@ func InParallel(n int, f func(int)) {
 	wait.Wait()
 }
 
-// CountRows adds the number of rows in each cell of a table to counts. It is CountCells with
-// weights of 1.
-func CountRows(sizes []int, attributes []int, codes [][]uint16, counts []int64) {
-	first := codes[attributes[0]]
-	switch len(attributes) {
-	case 1:
-		for _, x := range first {
-			counts[x]++
-		}
-	case 2:
-		second, size := codes[attributes[1]][:len(first)], sizes[attributes[1]]
-		for i, x := range first {
-			counts[int(x)*size+int(second[i])]++
-		}
-	case 3:
-		second, third := codes[attributes[1]][:len(first)], codes[attributes[2]][:len(first)]
-		size, last := sizes[attributes[1]], sizes[attributes[2]]
-		for i, x := range first {
-			counts[(int(x)*size+int(second[i]))*last+int(third[i])]++
-		}
-	default:
-		for i := range first {
-			counts[cellOf(sizes, attributes, codes, i)]++
-		}
-	}
-}
-
 // CountCells adds the weight of each row to its cell of a table.
 func CountCells(sizes []int, attributes []int, codes [][]uint16, shares, counts []int64) {
 	switch len(attributes) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -292,7 +293,7 @@ func pinReleases(t *testing.T, d records.Data, r accountant.Relation) {
 				cells *= sizes[j]
 			}
 			rows, shared := make([]int64, cells), make([]int64, cells)
-			CountRows(sizes, g[:n], codes, rows)
+			CountCells(sizes, g[:n], codes, slices.Repeat([]int64{1}, len(shares)), rows)
 			CountCells(sizes, g[:n], codes, shares, shared)
 			sums = fmt.Append(sums, rows, shared)
 		}

@@ -217,7 +217,7 @@ func TestTablesCountEachRowOnce(t *testing.T) {
 			}
 			rows, weights := make([]int64, cells), make([]int64, cells)
 			wantRows, wantWeights := make([]int64, cells), make([]int64, cells)
-			CountRows(sizes, group, codes, rows)
+			CountCells(sizes, group, codes, slices.Repeat([]int64{1}, len(shares)), rows)
 			CountCells(sizes, group, codes, shares, weights)
 			for i, share := range shares {
 				at := 0
