@@ -24,14 +24,15 @@ import (
 // are drawn given the whole row, 200 more for portable kernels that give the bits of the vector
 // kernels, 800 more for whole private steps on a device, 250 more for records that stay on a
 // device, for ends of columns that are fitted, for bounds on what small files may cost, and for a
-// suite that compares interrupted runs with whole ones, and 150 more for runs that are held to
-// their bits and for trends with a weight for each of few values.
+// suite that compares interrupted runs with whole ones, 150 more for runs that are held to their
+// bits and for trends with a weight for each of few values, and 75 more for fits of models of
+// tables in a third of the time.
 var limits = []struct {
 	name  string
 	most  int
 	count func(house) int
 }{
-	{"lines of code", 75_400, func(h house) int { return h.lines }},
+	{"lines of code", 75_475, func(h house) int { return h.lines }},
 	{"public packages", 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, func(h house) int { return h.edges }},
