@@ -178,5 +178,11 @@ func foundSystemMutants() []mutant {
 		in("models", "a form of one of two networks", "WithinTheLimit",
 			"!f.Fixed() || !g.Fixed()", "!f.Fixed() && !g.Fixed()",
 			"rounding moves a sum by more than its noise hides"),
+		in("dpgm", "the training is not kept before it is restored", "StoppedResumesKeepTheTraining",
+			"	if r.resumed && r.trainer == nil {\n		return nil, nil\n	}\n", "",
+			"a resumed run that is stopped early loses all steps of earlier runs"),
+		in("sets", "the seed of a plan that is read", "SavedPlansKeepTheirSeed",
+			"				Seed: j.Seed, choices", "				choices",
+			"other processes read other queries, and their sums are refused"),
 	}
 }
