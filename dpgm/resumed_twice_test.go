@@ -32,8 +32,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// TestStoppedResumesKeepTheTraining stops a resumed run at each check of its context up to its first
-// step. Whatever it has restored by then, its checkpoint must still hold the steps that were drawn.
+// TestStoppedResumesKeepTheTraining stops a resumed run at each check of its context up to its
+// first step. Whatever it has restored by then, its checkpoint must still hold the steps drawn.
 func TestStoppedResumesKeepTheTraining(t *testing.T) {
 	schema := records.Sets(10, 4)
 	plan, err := dpgm.Config{Schema: schema, Budget: accountant.Budget{Epsilon: 10, Delta: 1e-5},

@@ -184,5 +184,12 @@ func foundSystemMutants() []mutant {
 		in("sets", "the seed of a plan that is read", "SavedPlansKeepTheirSeed",
 			"				Seed: j.Seed, choices", "				choices",
 			"other processes read other queries, and their sums are refused"),
+		in("merf", "the noise of counts of a resumed run", "RestoredNoise",
+			"s.sums.noise.sum, s.sums.noise.count = h.SumStd, h.CountStd", "s.sums.noise.sum = h.SumStd",
+			"floors of a resumed run are below its noise"),
+		in("accountant/internal/renyi", "large orders", "LargeFractionalOrders",
+			"return SampledGaussian(q, mu, math.Ceil(order))",
+			"return SampledGaussian(q, mu, math.Floor(order))",
+			"a divergence of a large fractional order is too small"),
 	}
 }
