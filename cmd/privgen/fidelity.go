@@ -116,6 +116,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	defer ledger.Close()
+	ctx = context.WithoutCancel(ctx) // there is no checkpoint: an interrupt loses nothing paid for
 	out, err := fidelity.Release(ctx, plan, data, records.DeclarePublic(synthetic), ledger)
 	if err != nil {
 		return err
