@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -94,10 +95,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		schema = schema.ByPerson(g.RowsPerUnit)
 	}
 	plan, err := fidelity.Config{Schema: schema, Budget: j.budget, Seed: j.seed}.Plan()
-	if err != nil {
-		return err
-	}
-	if err := j.in.checkRows(schema); err != nil {
+	if err := errors.Join(err, j.in.checkRows(schema)); err != nil {
 		return err
 	}
 	data, err := j.read(path, j.in, schema)
