@@ -1,0 +1,40 @@
+package rivals
+
+import (
+	"io"
+	"math/rand/v2"
+
+	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/records"
+)
+
+// Some returns n rows drawn at random with a public seed. It returns all rows if n is 0 or larger
+// than the number of rows.
+func Some(all *records.Frame, n int) *records.Frame {
+	if n == 0 || n >= all.Len() {
+		return all
+	}
+	rng := rand.New(rand.NewPCG(2, 0x73706c6974))
+	var rows []int32
+	for _, i := range rng.Perm(all.Len())[:n] {
+		rows = append(rows, int32(i))
+	}
+	return all.Take(rows)
+}
+
+// SaveSchema writes a schema for another program.
+func SaveSchema(path string, s records.Schema) error {
+	return program.Save(path, func(w io.Writer) error { return records.WriteSchema(w, s) })
+}
+
+// SaveRows writes rows for another program.
+func SaveRows(path string, rows *records.Frame) error {
+	return program.Save(path, func(w io.Writer) error {
+		return records.CSV{Header: true}.WriteFrame(w, rows)
+	})
+}
+
+// Rows reads rows that SaveRows or another program wrote.
+func Rows(path string, s records.Schema) (*records.Frame, error) {
+	return records.CSV{Header: true, Limits: program.Trusted()}.OpenFrame(path, s)
+}
