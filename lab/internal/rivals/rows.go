@@ -3,6 +3,7 @@ package rivals
 import (
 	"io"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
@@ -37,4 +38,16 @@ func SaveRows(path string, rows *records.Frame) error {
 // Rows reads rows that SaveRows or another program wrote.
 func Rows(path string, s records.Schema) (*records.Frame, error) {
 	return records.CSV{Header: true, Limits: program.Trusted()}.OpenFrame(path, s)
+}
+
+// Names returns the names of the columns of a file with one column, counted from 1, that is not in
+// the schema and gets the name "". It returns nil if skip is 0: no column is.
+func Names(s records.Schema, skip int) (list []string) {
+	if skip == 0 {
+		return nil
+	}
+	for _, column := range s.Columns() {
+		list = append(list, column.Name())
+	}
+	return slices.Insert(list, min(skip-1, len(list)), "")
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -179,7 +178,7 @@ func (c config) load() (table, error) {
 	if err != nil {
 		return table{}, err
 	}
-	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(), Names: c.names(s)}
+	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(), Names: rivals.Names(s, c.skip)}
 	rows, err := csv.OpenFrame(c.train, s)
 	if err != nil {
 		return table{}, err
@@ -200,18 +199,6 @@ func (c config) load() (table, error) {
 	}
 	t.rows = rivals.Some(t.rows, c.rows)
 	return t, nil
-}
-
-// names returns the names of the file's columns, with "" for the column that is skipped. It returns
-// nil if none is.
-func (c config) names(s records.Schema) (list []string) {
-	if c.skip == 0 {
-		return nil
-	}
-	for _, column := range s.Columns() {
-		list = append(list, column.Name())
-	}
-	return slices.Insert(list, min(c.skip-1, len(list)), "")
 }
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
