@@ -114,7 +114,7 @@ func (c config) missing(s set, done *runs.File) (list []runs.Key) {
 				key := runs.Key{Table: c.name(s), System: system.name, Epsilon: e, Seed: seed}
 				if system.name == real {
 					key.Epsilon, key.Seed = 0, 0
-				} else if system.command != nil && c.python == "" {
+				} else if system.python && c.python == "" {
 					continue
 				}
 				if !done.Has(key) && (len(list) == 0 || list[0] != key) {

@@ -109,8 +109,8 @@ func (c config) draw(ctx context.Context, s set, key runs.Key, folder string,
 	if own.command != nil {
 		command = own.command(within, c.python, jobIn(folder, drawnFile, key.Epsilon, key.Seed))
 	}
-	if err != nil || command == nil {
-		return false, errors.Join(err, errors.New("the system cannot run here"))
+	if err != nil {
+		return false, err
 	}
 	command.WaitDelay = time.Second
 	began := time.Now()

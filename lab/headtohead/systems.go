@@ -17,26 +17,25 @@ const delta = 1e-5
 // A system draws as many rows as it is given. It has either a plan of this library, or a command of
 // another program that reads the job's schema and rows and writes the drawn rows.
 type system struct {
-	name, about string
-	plan        rivals.Planner
-	command     func(ctx context.Context, python string, j rivals.Job) *exec.Cmd
+	name    string
+	plan    rivals.Planner
+	command func(ctx context.Context, python string, j rivals.Job) *exec.Cmd
+	python  bool // the command needs a Python
 }
 
 // real is the system of the real training rows: what other rows of the same source reach.
 const real = "real"
 
-// systems lists the systems.
+// systems lists the systems, in the order of the page.
 var systems = []system{
-	{name: real, about: "the real training rows, without privacy: what a perfect system would reach"},
-	{name: "ours", about: "privgen, the first plan of privgen.Recommend", plan: recommended},
-	{name: "aim", about: "privgen, AIM", plan: rivals.Plans["aim"]},
-	{name: "mst", about: "privgen, MST", plan: rivals.Plans["mst"]},
-	{name: "merf", about: "privgen, MERF", plan: rivals.Plans["merf"]},
-	{name: "ranks", about: "privgen, MERF on ranks", plan: rivals.Plans["merf-quantiles"]},
-	{name: "pool", about: "privgen, a pool of AIM and MERF on ranks", plan: rivals.Plans["pool"]},
-	{name: "dpmm-aim", about: "PyPI dpmm 0.1.9, AIM", command: dpmm("aim")},
-	{name: "dpmm-mst", about: "PyPI dpmm 0.1.9, MST", command: dpmm("mst")},
-	{name: "dpmm-privbayes", about: "PyPI dpmm 0.1.9, PrivBayes", command: dpmm("privbayes")},
+	{name: real},
+	{name: "ours", plan: recommended},
+	{name: "aim", plan: rivals.Plans["aim"]},
+	{name: "mst", plan: rivals.Plans["mst"]},
+	{name: "merf", plan: rivals.Plans["merf"]},
+	{name: "ranks", plan: rivals.Plans["merf-quantiles"]},
+	{name: "pool", plan: rivals.Plans["pool"]},
+	dpmm("aim"), dpmm("mst"), dpmm("privbayes"),
 }
 
 // recommended returns the default choice. A warning that noise is large does not stop it.
@@ -48,14 +47,12 @@ func recommended(s records.Schema, b accountant.Budget, n int, _ uint64) (privge
 	return list[0].Plan, nil
 }
 
-// dpmm returns the command of a system of package dpmm. It needs a Python.
-func dpmm(name string) func(context.Context, string, rivals.Job) *exec.Cmd {
-	return func(ctx context.Context, python string, j rivals.Job) *exec.Cmd {
-		if python == "" {
-			return nil
-		}
-		return rivals.Reference(ctx, python, "reference.py", name, j)
-	}
+// dpmm returns a system of package dpmm.
+func dpmm(name string) system {
+	return system{name: "dpmm-" + name, python: true,
+		command: func(ctx context.Context, python string, j rivals.Job) *exec.Cmd {
+			return rivals.Reference(ctx, python, "reference.py", name, j)
+		}}
 }
 
 // draw runs a plan of this library on a job.

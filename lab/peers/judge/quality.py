@@ -6,12 +6,11 @@ import argparse
 import warnings
 
 import pandas as pd
-from sdmetrics.reports.single_table import QualityReport
 
 import tables
-from several import NUMBERS
 
 warnings.filterwarnings("ignore")
+from sdmetrics.reports.single_table import QualityReport  # noqa: E402 (it warns)
 
 
 def main():
@@ -22,9 +21,9 @@ def main():
     a = p.parse_args()
     columns = tables.read_schema(a.schema)
     kinds = {"datetime": {"sdtype": "datetime", "datetime_format": "%Y-%m-%d"}}
-    kinds |= {k: {"sdtype": "numerical"} for k in NUMBERS}
+    kinds |= {k: {"sdtype": "numerical"} for k in tables.NUMBERS}
     meta = {"columns": {c["name"]: kinds.get(c["type"], {"sdtype": "categorical"}) for c in columns}}
-    texts = {c["name"]: str for c in columns if c["type"] not in NUMBERS}
+    texts = {c["name"]: str for c in columns if c["type"] not in tables.NUMBERS}
     frames = [pd.read_csv(f, dtype=texts, na_values=["?"]) for f in (a.real, a.synthetic)]
     for c in columns:
         if c["type"] == "datetime":
