@@ -201,8 +201,8 @@ func TestStoppedRunGoesOn(t *testing.T) {
 	}
 }
 
-// TestPage checks means, spreads, bold figures (all that print like the best), and what the page says about what is absent. Text
-// above the marker stays.
+// TestPage checks means, spreads, bold figures (all that print like the best), and what the page says
+// about what is absent. Text above the marker stays.
 func TestPage(t *testing.T) {
 	f, path := &runs.File{}, filepath.Join(t.TempDir(), "page.md")
 	add := func(system string, seed uint64, value float64) {
@@ -253,28 +253,5 @@ Not run: ours, merf, ranks, pool, dpmm-aim, dpmm-mst, dpmm-privbayes, copy, brok
 `
 	if got := string(text); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-func TestBoostingAndNetworkLearn(t *testing.T) {
-	draw := func(n int, seed uint64) (s sample) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		for range n {
-			a, b := rng.Float32(), float32(rng.IntN(2))
-			s.x = append(s.x, []float32{a, b, rng.Float32()})
-			s.y = append(s.y, float64((4*a-2)*(2*b-1)))
-		}
-		return s
-	}
-	train, test := draw(1500, 1), draw(300, 2)
-	learnt, err := network(train, test)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := explained(test.y, learnt); r < 0.95 {
-		t.Errorf("R² of the network is %.3f, want .95", r)
-	}
-	if r := explained(test.y, boosting(train, test)); r < 0.95 {
-		t.Errorf("R² of boosting is %.3f, want .95", r)
 	}
 }

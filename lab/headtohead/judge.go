@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 
+	"github.com/seed7ba64551/privgen/lab/internal/regress"
 	"github.com/seed7ba64551/privgen/lab/internal/rivals"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -65,7 +66,9 @@ func judge(w io.Writer, folder, file string, drop []string) error {
 	if schema.Classes() > 0 {
 		err = classes(w, drawn, test)
 	} else {
-		err = regressors(w, drawn, test, drop)
+		var boosting, network float64
+		boosting, network, err = regress.Explained(drawn, test, drop)
+		fmt.Fprintf(w, "boosting %g\nnetwork %g\n", boosting, network)
 	}
 	if err != nil {
 		return err
@@ -79,23 +82,15 @@ func judge(w io.Writer, folder, file string, drop []string) error {
 	if err != nil {
 		return err
 	}
-	groups, err := a.Groups(2, mostPairs, 1)
+	pairs, err := rivals.Variation(a, b, 2, mostPairs, bins)
 	if err != nil {
 		return err
-	}
-	variations, err := tabular.Variation(a, b, groups, bins)
-	if err != nil {
-		return err
-	}
-	sum := 0.0
-	for _, v := range variations {
-		sum += v / float64(len(variations))
 	}
 	q, err := tabular.Compare(a, b, mostPairs, 1)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "pairs", sum)
+	fmt.Fprintln(w, "pairs", pairs)
 	fmt.Fprintln(w, "shapes", q.ColumnShapes)
 	fmt.Fprintln(w, "trends", q.AllPairs)
 	return nil

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,7 @@ func (c config) missing(s set, done *runs.File) (list []runs.Key) {
 				} else if system.python && c.python == "" {
 					continue
 				}
-				if !done.Has(key) && (len(list) == 0 || list[0] != key) {
+				if !done.Has(key) && !slices.Contains(list, key) {
 					list = append(list, key)
 				}
 			}
@@ -141,9 +142,6 @@ func (c config) runSet(ctx context.Context, s set, done *runs.File) error {
 	}
 	var errs []error
 	for _, key := range keys {
-		if done.Has(key) { // real rows
-			continue
-		}
 		measures, err := c.one(ctx, s, key, folder)
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -45,10 +45,7 @@ func (c config) start(ctx context.Context, s set, key runs.Key, step, folder str
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	command.Stdout = &out
-	err = command.Run()
-	return out.Bytes(), err
+	return command.Output()
 }
 
 // process returns the command of a step.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,11 +89,7 @@ func (s set) prepare(data, to string, rows int) error {
 	} else if test, err = csv.OpenFrame(filepath.Join(folder, s.test), schema); err != nil {
 		return err
 	}
-	if err := rivals.SaveSchema(filepath.Join(to, schemaFile), schema); err != nil {
-		return err
-	}
-	if err := rivals.SaveRows(filepath.Join(to, trainFile), rivals.Some(train, rows)); err != nil {
-		return err
-	}
-	return rivals.SaveRows(filepath.Join(to, testFile), test)
+	return errors.Join(rivals.SaveSchema(filepath.Join(to, schemaFile), schema),
+		rivals.SaveRows(filepath.Join(to, trainFile), rivals.Some(train, rows)),
+		rivals.SaveRows(filepath.Join(to, testFile), test))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/examples/program"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/tabular"
 )
 
 // Some returns n rows drawn at random with a public seed. It returns all rows if n is 0 or larger
@@ -50,4 +51,17 @@ func Names(s records.Schema, skip int) (list []string) {
 		list = append(list, column.Name())
 	}
 	return slices.Insert(list, min(skip-1, len(list)), "")
+}
+
+// Variation returns the mean total variation distance of groups of columns, at most so many groups.
+func Variation(real, drawn *tabular.Table, way, most, bins int) (mean float64, err error) {
+	groups, err := drawn.Groups(way, most, 1)
+	if err != nil {
+		return 0, err
+	}
+	variations, err := tabular.Variation(real, drawn, groups, bins)
+	for _, v := range variations {
+		mean += v / float64(len(variations))
+	}
+	return mean, err
 }

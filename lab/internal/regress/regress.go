@@ -1,9 +1,8 @@
-package main
+// Package regress has regressors that learn from rows of numbers.
+package regress
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -14,21 +13,22 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
-// A sample holds encoded rows, and their targets scaled to mean 0 and deviation 1 of the rows that
+// A sample holds encoded rows, and their targets, scaled to mean 0 and deviation 1 of the rows that
 // are learnt from.
 type sample struct {
 	x [][]float32
 	y []float64
 }
 
-// regressors prints R² on the test rows of a network and of boosting that learn from rows.
-func regressors(w io.Writer, rows, test *records.Frame, drop []string) error {
+// Explained returns R² on test rows of boosting and of a network that learn the target from rows,
+// without the columns to drop.
+func Explained(rows, test *records.Frame, drop []string) (boosted, predicted float64, err error) {
 	schema := rows.Schema()
 	target := slices.IndexFunc(schema.Columns(), func(c records.Column) bool {
 		return c.Kind() == records.TargetColumn
 	})
 	if target < 0 {
-		return errors.New("the schema has neither a label nor a target")
+		return 0, 0, errors.New("the schema has neither a label nor a target")
 	}
 	var keep []int
 	for _, b := range schema.Blocks() {
@@ -46,13 +46,11 @@ func regressors(w io.Writer, rows, test *records.Frame, drop []string) error {
 			s.y[i] = (s.y[i] - mean) / max(deviation, 1e-12)
 		}
 	}
-	predicted, err := network(train, held)
+	found, err := network(train, held)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	fmt.Fprintln(w, "boosting", explained(held.y, boosting(train, held)))
-	fmt.Fprintln(w, "network", explained(held.y, predicted))
-	return nil
+	return explained(held.y, boosting(train, held)), explained(held.y, found), nil
 }
 
 func encode(f *records.Frame, keep []int, target int) (s sample) {
@@ -69,6 +67,7 @@ func encode(f *records.Frame, keep []int, target int) (s sample) {
 	return s
 }
 
+// moments returns the mean and the standard deviation.
 func moments(all []float64) (mean, deviation float64) {
 	for _, v := range all {
 		mean += v / float64(len(all))
