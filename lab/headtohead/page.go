@@ -92,15 +92,11 @@ func table(b *strings.Builder, rows []runs.Group) {
 
 // best returns the text of the best mean of systems; real rows do not compete.
 func (m measure) best(rows []runs.Group, i int) (text string) {
-	best := math.Inf(-1)
+	best := 0.0
 	for _, g := range rows {
 		mean, _, n := g.Mean(i)
-		worth := mean
-		if m.small {
-			worth = -mean
-		}
-		if n > 0 && g.System != real && worth > best {
-			best, text = worth, m.text(mean)
+		if n > 0 && g.System != real && (text == "" || (mean < best) == m.small) {
+			best, text = mean, m.text(mean)
 		}
 	}
 	return text
