@@ -178,7 +178,8 @@ func (c config) load() (table, error) {
 	if err != nil {
 		return table{}, err
 	}
-	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(), Names: rivals.Names(s, c.skip)}
+	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(),
+		Names: rivals.Names(s, c.skip)}
 	rows, err := csv.OpenFrame(c.train, s)
 	if err != nil {
 		return table{}, err
