@@ -220,7 +220,7 @@ func TestPage(t *testing.T) {
 	add("mst", 0, 0.25)
 	add("mst", 1, 0.35)
 	add("aim", 0, 0.5)
-	add(real, 0, 0.75)
+	add(real, 0, 10.75)
 	add("slow", 0, math.NaN())
 	old := "# Mine\n\nText.\n\n" + marker + "\nold\n"
 	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {

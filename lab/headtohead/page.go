@@ -102,8 +102,8 @@ func (m measure) best(rows []runs.Group, i int) (text string) {
 	return text
 }
 
-func (m measure) text(x float64) string {
-	return strings.Replace(fmt.Sprintf("%.*f", m.places, x), "0.", ".", 1)
+func (m measure) text(x float64) string { // .5 for 0.5, but 10.5
+	return strings.Replace(fmt.Sprintf(" %.*f", m.places, x), " 0.", " .", 1)[1:]
 }
 
 // cell returns the mean, bold if it is the best, and the spread between runs.
