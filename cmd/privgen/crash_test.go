@@ -167,7 +167,8 @@ func TestInterruptedWhileReading(t *testing.T) {
 // interrupt leaves them time to write what is paid for.
 func TestInterruptedRelease(t *testing.T) {
 	s := withShortPlan(t)
-	s.run(0, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger", "-o", "people.gen")
+	s.run(0, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger",
+		"-o", "people.gen")
 	s.people("many.csv", 20_000, 4)
 	for _, args := range [][]string{
 		{"draft", "many.csv", "--candidates", "schema.json", "-o", "drafted.json"},
