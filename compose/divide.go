@@ -33,7 +33,8 @@ func keepsBudget(d synth.Design) bool {
 //
 // Errors: all errors of the designs; accountant.ErrBudgetExceeded if less than a hundredth is left
 // for the last part; *param.Error for δ = 0, under which several parts cannot be measured.
-func divide(n float64, c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan, error) {
+func divide(n float64, c composition, b accountant.Budget, of []synth.Design) ([]synth.Plan,
+	error) {
 	var plans []synth.Plan
 	last := len(of) - 1
 	part := func(i int, b accountant.Budget) (synth.Plan, error) {

@@ -140,8 +140,8 @@ type personFrame struct{ *frame }
 // TakesPersons implements [synth.PersonWork].
 func (personFrame) TakesPersons() {}
 
-// planOf divides the budget, plans the parts and prices all stages together. It gives the parts less
-// until they do not cost more together than the budget.
+// planOf divides the budget, plans the parts and prices all stages together. It gives the parts
+// less until they do not cost more together than the budget.
 func planOf(c composition, s records.Schema, b accountant.Budget, of []synth.Design) (synth.Plan,
 	error) {
 	n := float64(len(of))

@@ -308,7 +308,7 @@ func (c labelling) fit(ctx context.Context, r *run) (*model, error) {
 	if err := r.Save(); err != nil { // the classifier is complete
 		return nil, err
 	}
-	if _, err := r.part(ctx, 0, r.Data); err != nil {
+	if _, err := r.part(network.Sharing(ctx, c.schema.Classes()), 0, r.Data); err != nil {
 		return nil, err
 	}
 	own := &labelled{config: c.Labels, backend: r.ReleaseBackend(), params: l.released()}

@@ -1,6 +1,7 @@
 package compose
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -188,7 +189,8 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 	tries, _ := strconv.Atoi(string(words["tries"])) // of labels
 	m, part := &model{kind: k}, l
 	part.Limits, _ = l.Limits.Share(len(j.Models) * max(tries/usualTries, 1))
-	part.Limits.Values = max(network.Values(l.Limits)/int64(len(j.Models)), 1)
+	draws := len(j.Models) + bytes.Count(words["agreement"], []byte(",")) // of labels: one a class
+	part.Limits.Values = max(network.Values(l.Limits)/int64(draws), 1)
 	for _, inner := range j.Models {
 		var sections []synth.Section
 		sections, left = cut(left, inner.Sections)

@@ -24,6 +24,7 @@ const (
 	imageFeatures = 4000
 	imageSeconds  = 240 // of training generators of images, which keep improving for longer
 	imageSteps    = 10_000
+	singleSteps   = 350  // for single columns, for each class
 	imageNetworks = 6    // better than one network trained for the same total time
 	imageSubset   = 1000 // features compared in each step
 )
@@ -126,6 +127,12 @@ func (c *Config) chooseGenerator() {
 		return
 	}
 	usual := g.withDefaults()
+	if k, ok := c.Kernel.(rff.Pairs); ok && k.Order == 1 {
+		g.Steps = min(singleSteps*max(classesOf(c.Schema), 2), usual.Steps)
+		usual.Steps = g.Steps
+		c.choices.Add("Generator.Steps", g.Steps,
+			"single columns are soon fitted; more steps make pairs of columns worse")
+	}
 	step := max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9)
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
 		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)

@@ -210,7 +210,7 @@ func (worstFitted) work(m method, _ []candidate) (compared, passes, cells float6
 	if m.local {
 		rounds *= nearPart
 	}
-	return rounds, lastPasses + rounds*roundPasses/3, float64(m.Cells)
+	return rounds, usualPasses + rounds*roundPasses/3, float64(m.Cells)
 }
 
 // begin measures the tables of classTables. A resumed run may have too few units left for them.

@@ -36,7 +36,7 @@ type Common struct {
 	// with the noise.
 	WithinPart float64
 	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
-	// bytes, and 10 ns in each pass. 0 means 2^18. Each of n systems in a composition has at most
+	// bytes, and 4 ns in each pass. 0 means 2^18. Each of n systems in a composition has at most
 	// 2^20/n.
 	Cells int
 

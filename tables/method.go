@@ -178,7 +178,7 @@ func (m *method) predicted() {
 	tables := float64(len(list))
 	drawn := float64(m.drawn(m.Nominal, len(list)))
 	compared, passes, fitted := m.strategy.work(*m, list)
-	const count, pass, encode = 40, 150, 400 // operations on a cell or a value
+	const count, pass, encode = 40, 60, 400 // operations on a cell or a value
 	operations := float64(m.Nominal)*(tables*count+float64(m.Schema.Dim())*encode/10) +
 		compared*drawn*tables*count + passes*fitted*pass
 	bytes := 24*float64(cells) + 40*fitted + 2*drawn*float64(len(domain)) +

@@ -49,7 +49,7 @@ func (spanningTree) work(m method, list []candidate) (compared, passes, cells fl
 	for _, c := range list {
 		largest = max(largest, c.cells)
 	}
-	return 1, lastPasses, min(float64(m.Cells), float64(m.rounds)*float64(largest))
+	return 1, usualPasses, min(float64(m.Cells), float64(m.rounds)*float64(largest))
 }
 
 func (spanningTree) begin(*fitting) error { return nil }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
 	"os"
@@ -159,6 +160,39 @@ func TestInterruptedWhileReading(t *testing.T) {
 	if spent := decode[leftResult](t, s.run(0, "ledger", "left", "people",
 		"--json").stdout).Spent.Upper; spent != 0 {
 		t.Errorf("ε = %v is spent, want 0", spent)
+	}
+}
+
+// TestInterruptedRelease: draft and fidelity have no checkpoint. Once they begin to spend, a first
+// interrupt leaves them time to write what is paid for.
+func TestInterruptedRelease(t *testing.T) {
+	s := withShortPlan(t)
+	s.run(0, "fit", "plan.json", "people.csv", "--ledger", "people", "--new-ledger",
+		"-o", "people.gen")
+	s.people("many.csv", 20_000, 4)
+	for _, args := range [][]string{
+		{"draft", "many.csv", "--candidates", "schema.json", "-o", "drafted.json"},
+		{"fidelity", "people.gen", "many.csv", "-n", "500", "-o", "figures.json"},
+	} {
+		c := s.command(append(args, "--ledger", args[0], "--new-ledger")...)
+		stderr, err := c.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for lines := bufio.NewScanner(stderr); lines.Scan(); text += lines.Text() + "\n" {
+			if strings.HasPrefix(lines.Text(), "note: created the ledger") {
+				c.Process.Signal(os.Interrupt)
+			}
+		}
+		if e := finish(t, c.Wait(), c); e.code != 0 || !strings.Contains(text, "note: created") {
+			t.Errorf("%s: got exit code %d: %s", args[0], e.code, text)
+		} else {
+			s.read(args[len(args)-1])
+		}
 	}
 }
 

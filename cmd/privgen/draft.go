@@ -216,7 +216,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 		return err
 	}
 	defer ledger.Close()
-	d, err := draft.Fit(ctx, plan, data, ledger)
+	d, err := draft.Fit(context.WithoutCancel(ctx), plan, data, ledger) // an interrupt loses nothing
 	if err != nil {
 		return err
 	}

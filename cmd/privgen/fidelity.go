@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -94,10 +95,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		schema = schema.ByPerson(g.RowsPerUnit)
 	}
 	plan, err := fidelity.Config{Schema: schema, Budget: j.budget, Seed: j.seed}.Plan()
-	if err != nil {
-		return err
-	}
-	if err := j.in.checkRows(schema); err != nil {
+	if err := errors.Join(err, j.in.checkRows(schema)); err != nil {
 		return err
 	}
 	data, err := j.read(path, j.in, schema)
@@ -116,6 +114,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	defer ledger.Close()
+	ctx = context.WithoutCancel(ctx) // there is no checkpoint: an interrupt loses nothing paid for
 	out, err := fidelity.Release(ctx, plan, data, records.DeclarePublic(synthetic), ledger)
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func (a *app) action(do func(c *cobra.Command, args []string) error) func(*cobra
 func (a *app) begin() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.ctx != nil && a.ctx.Err() != nil {
+	if !a.begun && a.ctx != nil && a.ctx.Err() != nil {
 		return a.ctx.Err()
 	}
 	a.begun = true

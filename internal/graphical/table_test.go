@@ -60,7 +60,8 @@ func TestViewsMapCells(t *testing.T) {
 			grown[cell] = math.Exp(x - target[k])
 			cells[k] = append(cells[k], int32(cell))
 		}
-		gotSum, gotTop := slices.Repeat([]float64{7}, len(target)), slices.Repeat([]float64{7}, len(target))
+		gotSum := slices.Repeat([]float64{7}, len(target))
+		gotTop := slices.Clone(gotSum)
 		gotAdded, gotScaled, gotGrown := slices.Clone(table), slices.Clone(table), slices.Clone(table)
 		v.sum(gotSum, table)
 		v.top(gotTop, table)

@@ -1,4 +1,4 @@
-"""Draws synthetic rows from the reference implementations of AIM and MST in package dpmm.
+"""Draws synthetic rows from the reference implementations of AIM, MST and PrivBayes in package dpmm.
 
     python reference.py --schema adult.json --train train.csv --system aim --out synthetic.csv
 
@@ -19,6 +19,10 @@ class Column:
     """Codes of a column: its levels, or cells of equal width between the schema's bounds."""
 
     def __init__(self, c, bins):
+        self.origin = self.unit = None
+        if c["type"] == "datetime":
+            self.origin, self.unit = pd.Timestamp(c["lo"]), pd.Timedelta(c["precision"])
+            c = dict(c, type="integer", lo=0, hi=(pd.Timestamp(c["hi"]) - self.origin) // self.unit)
         self.c, self.levels = c, c["levels"]
         self.whole = c["type"] == "integer"
         if not self.levels:
@@ -36,10 +40,20 @@ class Column:
         unit = tables.log_unit(self.c)
         return unit * np.expm1(v) + self.c["lo"] if self.c.get("logarithmic") else v
 
+    def number(self, text):
+        if self.origin is None:
+            return float(text)
+        return (pd.Timestamp(text) - self.origin) // self.unit
+
+    def text(self, v):
+        if self.origin is None:
+            return repr(int(v) if self.whole else float(v))
+        return (self.origin + int(v) * self.unit).isoformat()[:10 if self.unit >= pd.Timedelta("24h") else None]
+
     def codes(self, table, cells):
         if self.levels:
             return table.codes(self.c, cells)
-        v = np.array([np.nan if s in tables.MISSING else float(s) for s in cells])
+        v = np.array([np.nan if s in tables.MISSING else self.number(s) for s in cells])
         absent = np.isnan(v)
         v = self.forward(np.clip(np.where(absent, self.c["lo"], v), self.c["lo"], self.c["hi"]))
         code = np.clip((v - self.lo) / (self.hi - self.lo) * self.bins, 0, self.bins - 1)
@@ -54,7 +68,7 @@ class Column:
             if self.whole else v
         v = np.clip(v, self.c["lo"], self.c["hi"])
         absent = codes >= self.bins
-        return ["?" if a else repr(int(x) if self.whole else float(x)) for x, a in zip(v, absent)]
+        return ["?" if a else self.text(x) for x, a in zip(v, absent)]
 
 
 def main():
@@ -62,7 +76,7 @@ def main():
     p.add_argument("--schema", required=True)
     p.add_argument("--train", required=True, help="real rows, with a header")
     p.add_argument("--out", required=True)
-    p.add_argument("--system", choices=("aim", "mst"), default="aim")
+    p.add_argument("--system", choices=("aim", "mst", "privbayes"), default="aim")
     p.add_argument("--epsilon", type=float, default=1)
     p.add_argument("--delta", type=float, default=1e-5)
     p.add_argument("--seed", type=int, default=0)
@@ -87,6 +101,10 @@ def main():
         from dpmm.models.aim import AIMGM
         model = AIMGM(epsilon=a.epsilon, delta=a.delta, degree=a.degree, max_model_size=a.size,
                       domain=domain, random_state=random, n_jobs=1)
+    elif a.system == "privbayes":
+        from dpmm.models.priv_bayes import PrivBayesGM
+        model = PrivBayesGM(epsilon=a.epsilon, delta=a.delta, domain=domain, random_state=random,
+                            n_jobs=1)
     else:
         from dpmm.models.mst import MSTGM
         model = MSTGM(epsilon=a.epsilon, delta=a.delta, domain=domain, random_state=random,

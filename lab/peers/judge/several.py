@@ -14,8 +14,9 @@ import warnings
 import pandas as pd
 from sdmetrics.reports.multi_table import QualityReport
 
+from tables import NUMBERS
+
 warnings.filterwarnings("ignore")
-NUMBERS = {"numeric", "integer", "target", "duration"}
 
 
 def walk(table, parent=None):

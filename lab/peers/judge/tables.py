@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 MISSING = ("", "?")
+NUMBERS = {"numeric", "integer", "target", "duration"}  # types of columns
 
 
 def text_of(path):
@@ -84,8 +85,8 @@ class Table:
         for c in columns:
             if label and c["name"] == label:
                 c["type"] = "label"
-        self.label = [c for c in columns if c["type"] == "label"][0]
-        self.classes = self.label["levels"]
+        self.label = next((c for c in columns if c["type"] == "label"), None)
+        self.classes = self.label["levels"] if self.label else []
 
     def read(self, path):
         rows = rows_of(path)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed7ba64551/privgen/lab/internal/rivals"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
@@ -58,15 +59,10 @@ func (j judge) measure(r *result, t table, synthetic records.Data) error {
 		return err
 	}
 	for way, most := range []int{100, mostPairs, mostTriples} {
-		groups, err := other.Groups(way+1, most, 1)
+		r.variation[way], err = rivals.Variation(real, other, way+1, most, bins)
 		if err != nil {
 			return err
 		}
-		variations, err := tabular.Variation(real, other, groups, bins)
-		if err != nil {
-			return err
-		}
-		r.variation[way] = mean(variations)
 	}
 	q, err := tabular.Compare(real, other, 200, 1)
 	if err != nil {
@@ -124,11 +120,4 @@ func (j judge) classes(r *result, t table, synthetic records.Data) error {
 		}
 	}
 	return nil
-}
-
-func mean(list []float64) (sum float64) {
-	for _, x := range list {
-		sum += x / float64(len(list))
-	}
-	return sum
 }

@@ -6,14 +6,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/examples/program"
+	"github.com/seed7ba64551/privgen/lab/internal/rivals"
+	"github.com/seed7ba64551/privgen/lab/internal/runs"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/demo"
 )
@@ -75,7 +75,7 @@ func parse(args []string) (config, error) {
 		"CSV file to which every run adds a line; runs that already have a line are not repeated")
 	f.StringVar(&c.python, "python", "python3",
 		"for references: path of a Python with the package dpmm, or PyTorch for reference-merf; "+
-			"run in the root of the repository")
+			"run in lab")
 	f.StringVar(&c.write, "write", "",
 		"folder for the schema and for real and synthetic rows as CSV, for other judges")
 	f.BoolVar(&c.summary, "summary", false, "print the means of the file of results, and run no system")
@@ -101,12 +101,12 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	done, err := readResults(c.results)
+	done, err := runs.Open(c.results, measureNames)
 	if err != nil {
 		return err
 	}
 	if c.summary {
-		return done.summary(os.Stdout)
+		return summary(done, os.Stdout)
 	}
 	t, err := c.load()
 	if err != nil {
@@ -115,20 +115,20 @@ func run(ctx context.Context, args []string) error {
 	if err := c.writeReal(t); err != nil {
 		return err
 	}
-	fmt.Println(strings.Join(resultNames[:], " "))
+	fmt.Println(strings.Join(done.Names, " "))
 	for _, e := range c.epsilons {
 		for _, system := range c.systems {
 			for seed := range uint64(c.runs) {
-				key := resultKey{t.name, system, e, seed}
-				if done.has(key) {
+				key := runs.Key{Table: t.name, System: system, Epsilon: e, Seed: seed}
+				if done.Has(key) {
 					continue
 				}
 				r, err := c.one(ctx, t, key)
 				if err != nil {
 					return fmt.Errorf("%s, ε = %g, seed %d: %w", system, e, seed, err)
 				}
-				fmt.Println(strings.Join(r.fields(), " "))
-				if err := appendResult(c.results, r); err != nil {
+				fmt.Println(strings.Join(r.Fields(), " "))
+				if err := done.Add(r); err != nil {
 					return err
 				}
 			}
@@ -178,7 +178,8 @@ func (c config) load() (table, error) {
 	if err != nil {
 		return table{}, err
 	}
-	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(), Names: c.names(s)}
+	csv := records.CSV{Comment: '|', Header: c.header, Limits: program.Trusted(),
+		Names: rivals.Names(s, c.skip)}
 	rows, err := csv.OpenFrame(c.train, s)
 	if err != nil {
 		return table{}, err
@@ -197,52 +198,27 @@ func (c config) load() (table, error) {
 	} else {
 		t.rows, t.held = program.HoldOut(rows)
 	}
-	t.rows = some(t.rows, c.rows)
+	t.rows = rivals.Some(t.rows, c.rows)
 	return t, nil
-}
-
-// names returns the names of the file's columns, with "" for the column that is skipped. It returns
-// nil if none is.
-func (c config) names(s records.Schema) (list []string) {
-	if c.skip == 0 {
-		return nil
-	}
-	for _, column := range s.Columns() {
-		list = append(list, column.Name())
-	}
-	return slices.Insert(list, min(c.skip-1, len(list)), "")
 }
 
 func baseName(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// some returns n rows drawn at random with a public seed. It returns all rows if n is 0 or larger
-// than the number of rows.
-func some(all *records.Frame, n int) *records.Frame {
-	if n == 0 || n >= all.Len() {
-		return all
-	}
-	rng := rand.New(rand.NewPCG(2, 0x73706c6974))
-	var rows []int32
-	for _, i := range rng.Perm(all.Len())[:n] {
-		rows = append(rows, int32(i))
-	}
-	return all.Take(rows)
-}
-
-// one runs a system and returns its result.
-func (c config) one(ctx context.Context, t table, key resultKey) (result, error) {
-	r := result{resultKey: key}
+// one runs a system and returns its scores.
+func (c config) one(ctx context.Context, t table, key runs.Key) (runs.Run, error) {
+	var r result
 	runtime.GC()
 	before := program.ProcessorTime()
 	rows, python, err := c.synthetic(ctx, t, key)
 	if err != nil {
-		return r, err
+		return runs.Run{}, err
 	}
 	if r.seconds = python; python == 0 {
 		r.seconds = (program.ProcessorTime() - before).Seconds()
 	}
 	if err := c.writeSynthetic(key, rows); err != nil {
-		return r, err
+		return runs.Run{}, err
 	}
-	return r, c.judge.measure(&r, t, rows)
+	err = c.judge.measure(&r, t, rows)
+	return runs.Run{Key: key, Measures: r.measures()}, err
 }
