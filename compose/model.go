@@ -189,7 +189,8 @@ func (k kind) readModel(f *synth.File, l synth.Loading, of synth.Systems) (*mode
 	tries, _ := strconv.Atoi(string(words["tries"])) // of labels
 	m, part := &model{kind: k}, l
 	part.Limits, _ = l.Limits.Share(len(j.Models) * max(tries/usualTries, 1))
-	draws := len(j.Models) + bytes.Count(words["agreement"], []byte(",")) // of labels: one a class
+	draws := len(j.Models) // labels keep a sampler for each class, and list an agreement for each
+	draws += bytes.Count(words["agreement"], []byte(","))
 	part.Limits.Values = max(network.Values(l.Limits)/int64(draws), 1)
 	for _, inner := range j.Models {
 		var sections []synth.Section

@@ -96,7 +96,7 @@ const (
 	farPasses   = 600 // passes if the model is still far from the round's measurement
 	farSquares  = 4.0 // mean squared error, in variances of the noise, above which a model is far
 	lastPasses  = 9000
-	usualPasses = 3000    // of the last fit, after which the loss of most fits no longer decreases
+	usualPasses = 3000    // of the last fit, for predictions
 	mostDrawn   = 1 << 17 // largest number of rows drawn to compare candidates with the model
 	leastDrawn  = 1 << 13
 	mostCounted = 1 << 27 // largest product of the numbers of drawn rows and of candidates

@@ -74,7 +74,9 @@ func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, pass
 func (m *Model) newFitting(list []Measurement, total float64, even bool) *fitting {
 	f := &fitting{m: m, total: total, best: math.Inf(1), least: math.Inf(1), last: math.Inf(1)}
 	for i, p := range m.packs { // many passes need them; a model that is only drawn from does not
-		m.packs[i].view = p.from(m.Domain, m.Tree)
+		if p.view.run == 0 {
+			m.packs[i].view = p.from(m.Domain, m.Tree)
+		}
 	}
 	heaviest := 0.0
 	for _, one := range list {
