@@ -26,7 +26,7 @@ import (
 // device, for ends of columns that are fitted, for bounds on what small files may cost, and for a
 // suite that compares interrupted runs with whole ones, 150 more for runs that are held to their
 // bits and for trends with a weight for each of few values, and 75 more for fits of models of
-// tables in a third of the time.
+// tables with passes that take half the time or less.
 var limits = []struct {
 	name  string
 	most  int
