@@ -111,22 +111,26 @@ func InParallel(n int, f func(int)) {
 
 // CountCells adds the weight of each row to its cell of a table.
 func CountCells(sizes []int, attributes []int, codes [][]uint16, shares, counts []int64) {
+	column := func(k int) ([]uint16, int) { // of as many rows as there are shares
+		return codes[attributes[k]][:len(shares)], sizes[attributes[k]]
+	}
 	switch len(attributes) {
 	case 1:
 		for i, x := range codes[attributes[0]] {
 			counts[x] += shares[i]
 		}
 	case 2:
-		first, second := codes[attributes[0]], codes[attributes[1]]
-		size := sizes[attributes[1]]
-		for i, x := range first {
-			counts[int(x)*size+int(second[i])] += shares[i]
+		first, _ := column(0)
+		second, size := column(1)
+		for i, n := range shares {
+			counts[int(first[i])*size+int(second[i])] += n
 		}
 	case 3:
-		first, second, third := codes[attributes[0]], codes[attributes[1]], codes[attributes[2]]
-		size, last := sizes[attributes[1]], sizes[attributes[2]]
-		for i, x := range first {
-			counts[(int(x)*size+int(second[i]))*last+int(third[i])] += shares[i]
+		first, _ := column(0)
+		second, size := column(1)
+		third, last := column(2)
+		for i, n := range shares {
+			counts[(int(first[i])*size+int(second[i]))*last+int(third[i])] += n
 		}
 	default:
 		for i, share := range shares {
