@@ -250,7 +250,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 		}
 		centers := math.Max(float64(c.Cluster.Centers), k)
 		operations += 2*n*one + float64(c.Cluster.Iterations)*n*d*(centers+8)
-		if bytes += 8 << 20; 4*n*d <= 128<<20 { // more features are computed again, part by part
+		if bytes += 8<<20 + 8*n; 4*n*d <= 128<<20 { // clusters, garbage; more is computed again
 			bytes += 4 * n * d
 		}
 	}

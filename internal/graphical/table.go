@@ -90,6 +90,10 @@ func (v view) runs() iter.Seq2[int, int] {
 // sum sets each target cell of dst to the sum of the table's cells that map to it.
 func (v view) sum(dst, table []float64) {
 	clear(dst)
+	if vectors {
+		v.sumVectors(dst, table)
+		return
+	}
 	for _, at := range v.starts {
 		block := table[:v.times*v.run]
 		table = table[len(block):]
@@ -142,6 +146,10 @@ func (v view) add(table, from []float64) {
 // scale sets each cell of dst to the cell of the table times its target cell in by. dst may be the
 // table.
 func (v view) scale(dst, table, by []float64) {
+	if vectors {
+		v.scaleVectors(dst, table, by)
+		return
+	}
 	for _, at := range v.starts {
 		n := v.times * v.run
 		block, to := table[:n], dst[:n]

@@ -111,22 +111,23 @@ func InParallel(n int, f func(int)) {
 
 // CountCells adds the weight of each row to its cell of a table.
 func CountCells(sizes []int, attributes []int, codes [][]uint16, shares, counts []int64) {
+	n := len(shares) // no other index of a row is checked
 	switch len(attributes) {
 	case 1:
 		for i, x := range codes[attributes[0]] {
 			counts[x] += shares[i]
 		}
 	case 2:
-		first, second := codes[attributes[0]], codes[attributes[1]]
+		first, second := codes[attributes[0]][:n], codes[attributes[1]][:n]
 		size := sizes[attributes[1]]
-		for i, x := range first {
-			counts[int(x)*size+int(second[i])] += shares[i]
+		for i, share := range shares {
+			counts[int(first[i])*size+int(second[i])] += share
 		}
 	case 3:
-		first, second, third := codes[attributes[0]], codes[attributes[1]], codes[attributes[2]]
-		size, last := sizes[attributes[1]], sizes[attributes[2]]
-		for i, x := range first {
-			counts[(int(x)*size+int(second[i]))*last+int(third[i])] += shares[i]
+		first, second := codes[attributes[0]][:n], codes[attributes[1]][:n]
+		third, size, last := codes[attributes[2]][:n], sizes[attributes[1]], sizes[attributes[2]]
+		for i, share := range shares {
+			counts[(int(first[i])*size+int(second[i]))*last+int(third[i])] += share
 		}
 	default:
 		for i, share := range shares {

@@ -25,14 +25,14 @@ import (
 // kernels, 800 more for whole private steps on a device, 250 more for records that stay on a
 // device, for ends of columns that are fitted, for bounds on what small files may cost, and for a
 // suite that compares interrupted runs with whole ones, 150 more for runs that are held to their
-// bits and for trends with a weight for each of few values, and 75 more for fits of models of
-// tables with passes that take half the time or less.
+// bits and for trends with a weight for each of few values, and 115 more for fits of models of
+// tables with passes that take an eighth of the time.
 var limits = []struct {
 	name  string
 	most  int
 	count func(house) int
 }{
-	{"lines of code", 75_475, func(h house) int { return h.lines }},
+	{"lines of code", 75_515, func(h house) int { return h.lines }},
 	{"public packages", 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, func(h house) int { return h.edges }},

@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+from importlib import metadata
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REFERENCE = "privgen, private"
@@ -34,13 +35,17 @@ def candidates(program):
     def ours(name):
         return [program, name], {}
 
+    def python(*script):
+        return [sys.executable, "-W", "ignore", os.path.join(HERE, script[0]), *script[1:]]
+
     def peer(name, tuned=True):
-        return [sys.executable, "-W", "ignore", os.path.join(HERE, "peers.py"), name], KEEP_MEMORY if tuned else {}
+        return python("peers.py", name), KEEP_MEMORY if tuned else {}
 
     return {
         REFERENCE: ours("private"),
         "privgen, private, Poisson batches": ours("private-poisson"),
         "privgen, not private": ours("plain"),
+        "JAX, not private": (python("jax_step.py"), {}),
         "PyTorch, not private": peer("pytorch"),
         "PyTorch, not private, loss never evaluated": peer("pytorch-lean"),
         "PyTorch, not private, torch.compile": peer("pytorch-compile"),
@@ -158,9 +163,8 @@ def main():
     parser.add_argument("--batches", default="600,1024")
     parser.add_argument("--cores", default="1,2")
     options = parser.parse_args()
-    import torch, opacus  # for their versions only
-
-    print(f"{time.strftime('%Y-%m-%d %H:%M')} UTC, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, PyTorch {torch.__version__}, Opacus {opacus.__version__}")
+    versions = ", ".join(f"{d.name} {d.version}" for d in metadata.distributions() if d.name in ("torch", "opacus", "jax"))
+    print(f"{time.strftime('%Y-%m-%d %H:%M')} UTC, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, {versions}")
     for cores in map(int, options.cores.split(",")):
         for batch in map(int, options.batches.split(",")):
             report(setting(options.program, batch, cores, options.restarts, options.rounds, options.seconds), batch, cores)

@@ -1,4 +1,5 @@
-// Asmgen writes the assembly of packages device, mechanism/internal/sampler and internal/entropy.
+// Asmgen writes the assembly of packages device, mechanism/internal/sampler, internal/entropy and
+// internal/graphical.
 // It is a separate module, so users of the library do not download the dependencies of the
 // generator.
 //
@@ -14,11 +15,11 @@ import (
 )
 
 func main() {
-	part := flag.String("part", "", "file to write: gemm, pack, thin, outer, vector, image, noise, aes or neon")
+	part := flag.String("part", "", "file to write: gemm, pack, thin, outer, vector, image, noise, aes, tables or neon")
 	from := flag.String("from", "", "assembly file for amd64 that -part neon translates")
 	parts := map[string]func(){
 		"gemm": gemm, "pack": pack, "vector": vector, "thin": thin, "outer": outer, "noise": noise,
-		"aes": aes, "image": image,
+		"aes": aes, "image": image, "tables": tables,
 	}
 	if flag.Parse(); *part == "neon" { // avo supports amd64 only; its flags are used all the same
 		named := func(name string) string { return flag.Lookup(name).Value.String() }

@@ -19,6 +19,7 @@ func TestCheckedIn(t *testing.T) {
 		{"image", "device", "../.."},
 		{"noise", "sampler", "../../../mechanism/internal/sampler"},
 		{"aes", "entropy", "../../../internal/entropy"},
+		{"tables", "graphical", "../../../internal/graphical"},
 	} {
 		dir := t.TempDir()
 		asm, stubs := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.go")
