@@ -50,8 +50,7 @@ func TestAllocationOfFewSteps(t *testing.T) {
 	for _, c := range []struct {
 		steps   int
 		mu, eps float64
-	}{{2, 1, 0}, {2, 1, 1.5}, {2, 0.3, 0.2}, {2, 3, 5}, {2, 2, 6}, {3, 1, 0.5}, {3, 1, 1.5},
-		{3, 0.5, 0.3}} {
+	}{{2, 1, 0}, {2, 0.3, 0.2}, {2, 3, 5}, {3, 1, 1.5}, {3, 0.5, 0.3}} {
 		remove, add := allocationDelta(c.steps, c.mu, c.eps)
 		want, e := max(remove, add), RandomAllocation{c.steps, 1 / c.mu, 0, false}
 		b := must[Bound](t)(Delta(e, c.eps, AddOrRemoveOne))
@@ -232,7 +231,7 @@ func TestAllocationBrackets(t *testing.T) {
 		return b
 	}
 	d := newDraws(32)
-	for _, steps := range []int{2, 5, 31, 1000, 1 << 20} {
+	for _, steps := range []int{2, 31, 1 << 20} {
 		e := RandomAllocation{steps, d.between(0.07, 3), 0, false}
 		epochs, delta := int(d.between(1, 200)), d.between(1e-12, 1e-4)
 		b := price(e, epochs, delta)

@@ -19,8 +19,8 @@ func TestAttacksOfGaussiansAndAnswers(t *testing.T) {
 			t.Errorf("%s: stated %v, true %v", name, stated, truth)
 		}
 	}
-	for _, delta := range []float64{1e-2, 1e-3, 1e-5, 1e-8, 1e-11} {
-		for _, mu := range []float64{0.05, 0.3, 1, 2, 4} {
+	for _, delta := range []float64{1e-2, 1e-5, 1e-11} {
+		for _, mu := range []float64{0.05, 1, 4} {
 			a := must[Attack](t)(AttackBounds(Gaussian{1 / mu}, delta, AddOrRemoveOne))
 			name := fmt.Sprintf("effect %v, δ = %v, ", mu, delta)
 			// The loss is normal, of mean mu²/2 and standard deviation mu.

@@ -11,7 +11,7 @@ import (
 // may be sampled by neighbouring steps, as no grant allows, δ is higher. Every comparison fails by
 // chance with probability 1e-9.
 func TestBandedSumByMonteCarlo(t *testing.T) {
-	const q, z, eps, rounds, draws = 0.3, 1.0, 0.5, 2, 400000
+	const q, z, eps, rounds, draws = 0.3, 1.0, 0.5, 2, 200000
 	band := []float64{1, 0.75, 0.5}
 	b := must[Bound](t)(Delta(Repeated{BandedSum{q, z, band}, rounds}, eps, AddOrRemoveOne))
 	norm := 0.0

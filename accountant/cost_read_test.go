@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestReductionsAreBounded checks that events whose text is a fraction of a megabyte are reduced,
-// or refused, in little time. Each takes less than half a second. Without bounds on the steps, or
-// with tails that are computed at every mention, some took ten times the limit.
+// TestReductionsAreBounded checks that the work of a reduction is counted, and that an event whose
+// text is a fraction of a megabyte is refused once it takes too many steps. Each step takes about a
+// microsecond; without the bound some events took many seconds.
 func TestReductionsAreBounded(t *testing.T) {
 	list := func(n int, f func(int) Event) (list []Event) {
 		for i := range n {
@@ -74,41 +74,61 @@ func TestReductionsAreBounded(t *testing.T) {
 	sparse := func(i int) Event { return SparseHistogram{20 + float64(i), 2e5, 64} }
 	group := func(i int) Event { return Disjoint{Parts: list(20+i, mixed(70))} }
 	for name, c := range map[string]struct {
-		event Event
-		r     Relation
+		event   Event
+		r       Relation
+		room    int // steps that are left; a reduction that ends takes at least half of them
+		reduced bool
+		priced  bool
 	}{
-		"truncated samples":    {Composed{list(2000, truncated)}, AddOrRemoveOne},
-		"parts":                {Disjoint{Parts: list(150, laplaces)}, ReplaceOne},
-		"parts of parts":       {Disjoint{Parts: list(250, mixed(250))}, ReplaceOne},
-		"many groups of parts": {Composed{list(50, group)}, ReplaceOne},
-		"choices":              {OneOf{list(5000, mixed(5000))}, AddOrRemoveOne},
-		"selections":           {Composed{list(500, tuned)}, AddOrRemoveOne},
-		"best of samples":      {Composed{list(1500, bestOfTwo)}, AddOrRemoveOne},
-		"best of five":         {Composed{list(100, bestOfFive)}, AddOrRemoveOne},
-		"best of truncated":    {Composed{list(1000, bestTruncated)}, AddOrRemoveOne},
-		"equal selections":     {Repeated{Composed{list(5000, equal)}, 1}, ReplaceOne},
-		"common events":        {common(25, 300), ReplaceOne},
-		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne},
-		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne},
-		"deep histograms":      {oneOf(20, Composed{list(2000, sparse)}), AddOrRemoveOne},
-		"discrete noise":       {Composed{list(4000, noise)}, AddOrRemoveOne},
+		"truncated samples":    {Composed{list(2000, truncated)}, AddOrRemoveOne, 9000, true, false},
+		"parts":                {Disjoint{Parts: list(60, laplaces)}, ReplaceOne, 1 << 17, true, true},
+		"parts of parts":       {Disjoint{Parts: list(250, mixed(250))}, ReplaceOne, 1 << 20, false, false},
+		"many groups of parts": {Composed{list(50, group)}, ReplaceOne, 1 << 20, false, false},
+		"choices":              {OneOf{list(5000, mixed(5000))}, AddOrRemoveOne, 1 << 20, false, false},
+		"selections":           {Composed{list(500, tuned)}, AddOrRemoveOne, 1 << 20, false, false},
+		"best of samples":      {Composed{list(1500, bestOfTwo)}, AddOrRemoveOne, 1 << 17, false, false},
+		"best of five":         {Composed{list(100, bestOfFive)}, AddOrRemoveOne, 1 << 17, false, false},
+		"best of truncated":    {Composed{list(1000, bestTruncated)}, AddOrRemoveOne, 1 << 17, false, false},
+		"equal selections":     {Repeated{Composed{list(900, equal)}, 1}, ReplaceOne, 31e3, true, true},
+		"common events":        {common(25, 300), ReplaceOne, 1 << 17, false, false},
+		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne, 1 << 17, false, false},
+		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne, 1 << 17, false, false},
+		"deep histograms":      {oneOf(4, Composed{list(2000, sparse)}), AddOrRemoveOne, 1 << 18, true, false},
+		"discrete noise":       {Composed{list(4000, noise)}, AddOrRemoveOne, 1 << 17, false, false},
 	} {
-		var err error
-		best := time.Duration(math.MaxInt64) // others may hold up one of several runs
-		for try := 0; try < 3 && best > 200; try++ {
-			unit, start := busy(), time.Now()
-			var reduced Reduced
-			if reduced, err = Reduce(c.event, c.r); err == nil {
-				err = reduced.CheckWork("event")
-			}
-			best = min(best, time.Since(start)/unit)
+		w := newWork()
+		w.steps = mostSteps - c.room
+		lists, err := (&collector{work: w}).reduce(c.event, c.r)
+		if taken := w.steps + c.room - mostSteps; (err == nil) != c.reduced || c.reduced &&
+			taken < c.room/2 {
+			t.Errorf("%s: %d steps of %d, %v", name, taken, c.room, err)
 		}
-		if (err == nil) != (name == "parts" || name == "equal selections") {
-			t.Errorf("%s: %v", name, err)
+		if err == nil {
+			err = Reduced{lists: lists, relation: c.r}.CheckWork("event")
 		}
-		if best > 200 {
-			t.Errorf("%s: reduced in %d units of twenty million multiplications", name, best)
+		if (err == nil) != c.priced {
+			t.Errorf("%s: priced with %v", name, err)
 		}
+	}
+}
+
+// TestTailsAreComputedWhenNeeded: the tails of cut samples take long. They are no steps of a
+// reduction, so it must not compute them: two thousand samples are reduced in less than the time of
+// a hundred tails.
+func TestTailsAreComputedWhenNeeded(t *testing.T) {
+	skipSmallInts(t)
+	var all Composed
+	for i := range 2000 {
+		all.Events = append(all.Events, TruncatedPoisson{NoiseMultiplier: 9, Probability: .5,
+			Population: bit(38) + i, MaxBatch: bit(37)})
+	}
+	start := time.Now()
+	terms := must[[][]term](t)(reduce(all, AddOrRemoveOne))[0]
+	took := time.Since(start)
+	start = time.Now()
+	terms[0].atom.(truncAtom).tails()
+	if one := time.Since(start); len(terms) != 2000 || took > 100*one {
+		t.Errorf("%d samples are reduced in %v, and the tails of one take %v", len(terms), took, one)
 	}
 }
 
@@ -164,8 +184,8 @@ func TestLargeEffectsTakeLittleTime(t *testing.T) {
 	}
 }
 
-// TestLowerEndsOfListsAreQuick checks that the lower end of an event with a choice takes little
-// more time than its upper end, within the bounds of files. If each of the choice's lists had its
+// TestLowerEndsOfListsAreQuick checks that the lower end of an event with a choice, within the
+// bounds of files, needs no prices of the choice's lists if these take long. If each list had its
 // own three prices, with all releases that follow, the time would be eight times as long.
 func TestLowerEndsOfListsAreQuick(t *testing.T) {
 	var all, parts []Event
@@ -183,21 +203,20 @@ func TestLowerEndsOfListsAreQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	price := func(lower bool) (least time.Duration) {
-		for range 2 {
-			prices.forget()
-			allocations.forget()
-			start := time.Now()
-			if _, err := reduced.Price(t.Context(), Budget{Epsilon: 1, Delta: 1e-5}, 0, lower); err != nil {
-				t.Fatal(err)
-			}
-			if took := time.Since(start); least == 0 || took < least {
-				least = took
-			}
-		}
-		return least
+	prices.forget()
+	if _, err := reduced.Price(t.Context(), Budget{Epsilon: 1, Delta: 1e-5}, 0, true); err != nil {
+		t.Fatal(err)
 	}
-	if quick, both := price(false), price(true); both > 4*quick {
-		t.Errorf("%v with the lower end, %v without", both, quick)
+	if n := len(prices.recent); n != len(reduced.lists) {
+		t.Errorf("%d prices are kept, want one of each of %d lists", n, len(reduced.lists))
+	}
+	prices.forget()
+	few := must[Reduced](t)(Reduce(Composed{all[5:6]}, AddOrRemoveOne))
+	few.lists[0] = append(few.lists[0], term{laplaceAtom{9}, 1})
+	if _, err := few.Price(t.Context(), Budget{Epsilon: 1, Delta: 1e-5}, 0, true); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(prices.recent); n < 4 {
+		t.Errorf("%d prices are kept of an event whose lists are priced quickly", n)
 	}
 }

@@ -35,7 +35,7 @@ func TestRoundingNeverLowersThePrice(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkRounded(t, e)
-		if try >= 12 {
+		if try >= 8 {
 			continue
 		}
 		own, err := priceAll(context.Background(), e.lists, 1e-6, AddOrRemoveOne, true)

@@ -39,7 +39,7 @@ func TestCalibratedCountsFit(t *testing.T) {
 func TestCalibratedCrowdsFit(t *testing.T) {
 	target := Budget{Epsilon: 1, Delta: 1e-5}
 	event := func(z float64, count int) (all Composed) {
-		for i := range 40 {
+		for i := range mostCostly + 1 {
 			all.Events = append(all.Events, Repeated{SampledSum{.01 + .001*float64(i), z}, count})
 		}
 		return all

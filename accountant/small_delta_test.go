@@ -136,7 +136,7 @@ func sampledIntegral(q, mu float64, n int) func(float64) float64 {
 // with probability below 1e-8: the limit is six standard errors.
 func TestSmallDeltasOfManySteps(t *testing.T) {
 	d := newDraws(34)
-	const q, mu, steps, runs, h = 0.05, 0.9, 200, 16000, 1. / 32
+	const q, mu, steps, runs, h = 0.05, 0.9, 200, 8000, 1. / 32
 	loss := func(x float64) float64 { return math.Log1p(q * math.Expm1(mu*x-mu*mu/2)) }
 	for _, c := range []struct{ eps, theta float64 }{{4, 3.5}, {10, 5.1}, {15.4, 5.5}} {
 		var below, ratio []float64 // of the cells from −9 upward, under the weights

@@ -38,7 +38,7 @@ func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *ledger.Ledger,
 	if p == nil {
 		return nil, param.New("beam.Fit.p", nil, "a plan")
 	}
-	if err := j.check(p.Schema()); err != nil {
+	if err := j.check(p.Schema(), ledger); err != nil {
 		return nil, err
 	}
 	w, err := PlanWork(p)
@@ -73,7 +73,7 @@ func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *ledger.Ledger,
 // Guarantee and Errors: see [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*merf.Embedding, error) {
-	if err := j.check(p.Schema()); err != nil {
+	if err := j.check(p.Schema(), ledger); err != nil {
 		return nil, err
 	}
 	w, err := PlanWork(p)
@@ -103,7 +103,7 @@ func Marginals(ctx context.Context, j Job, s records.Schema, b accountant.Budget
 // Guarantee and Errors: see kmeans.FitPasses and [Fit].
 func KMeans(ctx context.Context, j Job, c kmeans.Config, features *rff.Map, s records.Schema,
 	ledger *ledger.Ledger, opts ...kmeans.Option) (*kmeans.Model, error) {
-	if err := j.check(s); err != nil {
+	if err := j.check(s, ledger); err != nil {
 		return nil, err
 	}
 	f, name := kmeans.Raw(s), rawFeatures
@@ -127,7 +127,7 @@ func Draft(ctx context.Context, j Job, p *draft.Plan, ledger *ledger.Ledger) (*d
 		return nil, param.New("beam.Draft.p", nil, "a plan made by draft.Config.Plan")
 	}
 	s := p.Config.Candidates
-	if err := j.check(s); err != nil {
+	if err := j.check(s, ledger); err != nil {
 		return nil, err
 	}
 	w, err := DraftWork(p)

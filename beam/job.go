@@ -17,6 +17,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"       // the default runner
 
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
@@ -49,7 +50,7 @@ type Job struct {
 	Attempts int
 }
 
-func (j Job) check(schema records.Schema) error {
+func (j Job) check(schema records.Schema, l *ledger.Ledger) error {
 	var k param.Checker
 	k.OK(j.Key.ID() != "", "beam.Job.Key", "none", "a key made by mechanism.NewKey")
 	k.OK(j.Folder != "", "beam.Job.Folder", j.Folder, "a path that workers and this process share")
@@ -65,8 +66,12 @@ func (j Job) check(schema records.Schema) error {
 	} else {
 		p := j.Parts.withDefaults()
 		k.OK(p.N > 0 && p.N <= 1<<20, "beam.Parts.N", p.N, "a number of parts, or 0 for the default")
-		k.OK(schema.Sparse() && schema.Classes() == 0 || schema.Kind() == records.MixedTable,
-			"beam.Job.Rows", schema.String(), "rows of tables, or sets without classes")
+		k.OK((schema.Sparse() && schema.Classes() == 0 || schema.Kind() == records.MixedTable) &&
+			schema.RowsPerPerson() == 0, "beam.Job.Rows", schema.String(),
+			"rows of tables, or sets without classes, and no persons of several rows")
+		if l != nil { // the unit of rows is public
+			k.Add(records.CheckUnit("beam.Job.Parts.Unit", p.Unit, l.Unit()))
+		}
 	}
 	return k.Err()
 }
@@ -86,12 +91,8 @@ func (j Job) checkShards(k *param.Checker) {
 
 // settings returns the settings of a pass of the job.
 func (j Job) settings(w Work) Settings {
-	n := len(j.Shards)
-	if j.Rows != nil {
-		n = j.Parts.withDefaults().N
-	}
 	return Settings{Work: w, Source: j.Source, Key: j.Key.ID(), Workers: j.Workers,
-		Groups: cmp.Or(j.Groups, int(math.Ceil(math.Sqrt(float64(n)))))}
+		Groups: cmp.Or(j.Groups, int(math.Ceil(math.Sqrt(float64(len(j.names()))))))}
 }
 
 // sums runs the pipeline of one pass and returns its sums.

@@ -62,28 +62,28 @@ func readGrown(f *synth.File, of []synth.Model, _ synth.Loading) (released, erro
 	return own, synth.Malformed(err)
 }
 
-// linkedRoots is the largest number of root rows that are drawn together with their rows, and
-// linkedRows that of all rows of these, unless one root row may have more.
+// linkedRoots is the largest number of root rows that are drawn together, and linkedCells that of
+// their rows' cells, known columns included, unless one root row may have more.
 const (
 	linkedRoots = 1 << 14
-	linkedRows  = 1 << 20
+	linkedCells = 1 << 21
 )
 
 // rootsTogether returns the number of root rows that are drawn together.
 func rootsTogether(t records.Tables) int {
-	rows := 1
+	cells := 1
 	for i := range t.All()[1:] {
 		s, _, _ := t.Seen(i)
-		rows += s.RowsPerPerson()
+		cells += s.RowsPerPerson() * len(s.Columns())
 	}
-	return min(max(linkedRows/rows, 1), linkedRoots)
+	return min(max(linkedCells/cells, 1), linkedRoots)
 }
 
 // DrawTables draws n rows of the root of a generator of [Linked], as [synth.Generator.Stream] draws
 // them with the same options, and all rows that belong to them. The parts have at most 16,384 root
-// rows each, and fewer if these may have many rows, so the memory does not grow with n. Constraints
-// and conditions of the options hold for the rows of the root, whose columns say how many rows they
-// have in other tables. Constraints of the other tables hold in every row, unless the options have
+// rows each, and fewer if these may have many cells, so the memory does not grow with n.
+// Constraints and conditions of the options hold for the rows of the root, whose columns say how many
+// rows they have in other tables. Constraints of the other tables hold in every row, unless the options have
 // [synth.Unconstrained].
 //
 // Guarantee: drawing is post-processing of the released models.

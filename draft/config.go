@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -38,12 +39,8 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.FalseAlarm == 0 {
-		c.FalseAlarm = defaultFalseAlarm
-	}
-	if c.BinsPerDoubling == 0 {
-		c.BinsPerDoubling = defaultBins
-	}
+	c.FalseAlarm = cmp.Or(c.FalseAlarm, defaultFalseAlarm)
+	c.BinsPerDoubling = cmp.Or(c.BinsPerDoubling, defaultBins)
 	return c
 }
 

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -12,7 +13,8 @@ import (
 // Draft is the released result of an estimate: a function of noisy counts.
 type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
-	// outside its bounds are clamped, and rare levels become the other level, as in any schema.
+	// outside its bounds are clamped, and rare levels become the other level, as in any schema. It
+	// has the candidates' constraints, except those that name a level that is not kept.
 	Schema    records.Schema   `json:"schema"`
 	Columns   []Column         `json:"columns"` // the estimated columns
 	Std       float64          `json:"std"`     // standard deviation of the noise on each count
@@ -59,8 +61,9 @@ func (p *Plan) interpret(noisy []float64, texts []map[string]float64,
 		columns[h.column] = narrowed(c, cells, &h)
 	}
 	d.opened(columns, open(p.Config.Candidates), texts)
-	var err error
-	d.Schema, err = records.NewSchema(columns...)
+	s, err := records.NewSchema(columns...)
+	d.Schema = s.WithConstraints(slices.DeleteFunc(p.Config.Candidates.Constraints(),
+		func(c records.Constraint) bool { return s.WithConstraints(c).Validate() != nil })...)
 	return d, err
 }
 

@@ -3,6 +3,7 @@ package ledger
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -43,11 +44,15 @@ func TestLedgersInMemoryFitInFiles(t *testing.T) {
 		t.Error("70,000 parts are opened")
 	}
 	groups := 0
-	for range 11_500 {
-		if _, err := l.Disjoint(Parts{Purpose: "p", N: 1}); err != nil {
-			break
+	for _, size := range []int{500, 25, 1} { // together as long as they fit
+		tx := Transaction{Groups: slices.Repeat([]Parts{{Purpose: "p", N: 1}}, size),
+			Lines: []Line{{Purpose: "x", Event: accountant.Pure{Epsilon: 1e-3}, Count: 1}}}
+		for groups < 11_500 {
+			if _, err := l.ReserveAll(tx); err != nil {
+				break
+			}
+			groups += size
 		}
-		groups++
 	}
 	if text, err = json.Marshal(l.Guarantee()); err != nil {
 		t.Fatal(err)

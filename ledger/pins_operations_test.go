@@ -256,13 +256,16 @@ func (p *pinned) end() {
 	}
 }
 
-// TestPinsOfOperations: random operations, through several handles on one journal. Every store
-// gives the same answers.
+// TestPinsOfOperations: random operations, through several handles on one journal. Both stores
+// give the same answers to every third list of them, and take turns with the others.
 func TestPinsOfOperations(t *testing.T) {
 	var all []string
 	for seed := range 14 {
 		var first []string
 		for name, store := range map[string]*Store{"memory": Memory(), "files": Dir(t.TempDir())} {
+			if seed%3 > 0 && (seed%2 == 0) != (name == "files") {
+				continue
+			}
 			p := &pinned{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 881)), store: store,
 				now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), most: 2 + seed%4}
 			l, err := store.Create(t.Context(), "people", p.terms(seed), p.options()...)

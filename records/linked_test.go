@@ -605,6 +605,9 @@ func TestTablesValidate(t *testing.T) {
 		"gaps of levels":   func(d *records.Tables) { d.Children[0].Gaps = "open" },
 		"gaps of nothing":  func(d *records.Tables) { d.Children[0].Gaps = "day" },
 		"gaps of the root": func(d *records.Tables) { d.Gaps = "region" },
+		"constraints of the root beside its schema": func(d *records.Tables) {
+			d.Constraints = []records.Constraint{records.Only("region", d.Schema.Columns()[0].Levels()[0])}
+		},
 		"gaps of missing times": func(d *records.Tables) {
 			d.Children[0].Gaps = "limit"
 			d.Children[0].Schema = must(records.NewSchema(records.Integer("limit", 0, 9).WithMissing()))(t)

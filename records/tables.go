@@ -123,8 +123,8 @@ const allTables = -1
 // schemas seen and file, since those of many tables together are large.
 func (t Tables) nodes(only int) ([]tableNode, error) {
 	var k param.Checker
-	k.OK(t.Most == 0 && !t.Ordered && t.Gaps == "" && len(t.Parents) == 0, "records.Tables", t.Name,
-		"a root without Parents, Most, Ordered and Gaps")
+	k.OK(t.Most == 0 && !t.Ordered && t.Gaps == "" && len(t.Parents)+len(t.Constraints) == 0,
+		"records.Tables", t.Name, "a root without Parents, Most, Ordered, Gaps and Constraints")
 	k.OK(t.Key != "", "records.Tables.Key", "", "the column of the root's keys")
 	if k.Err() != nil {
 		return nil, k.Err()

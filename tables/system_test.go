@@ -20,7 +20,7 @@ func tableSubjects() map[string]synthtest.Subject {
 				return synth.PlanOf(tables.AIM{Common: tables.Common{Schema: s, Budget: b, Bins: 4,
 					Fine: 10, WithinPart: 0.05}, Rounds: 4, ClassPart: 0.4, Coarse: 2}.Plan())
 			}},
-		"trend": {System: system("aim"),
+		"trend": {System: system("aim"), Interrupts: 3, // half of the usual number
 			Plan: func(s records.Schema, b accountant.Budget, _ int) (synth.Plan, error) {
 				if !slices.ContainsFunc(s.Columns(), func(c records.Column) bool {
 					return c.Kind() == records.TargetColumn

@@ -150,7 +150,6 @@ func TestLockExcludesWithinOneProcess(t *testing.T) {
 	}
 }
 
-// TestLockDiesWithItsProcess kills the process that holds a lock, so the process cannot clean up.
 // TestLocksOfRemovedFiles: many goroutines take and close one lock, so that some lock a file that a
 // holder has removed, and that another has made again. Never do two hold the lock.
 func TestLocksOfRemovedFiles(t *testing.T) {
@@ -187,6 +186,7 @@ func TestLocksOfRemovedFiles(t *testing.T) {
 	}
 }
 
+// TestLockDiesWithItsProcess kills the process that holds a lock, so the process cannot clean up.
 func TestLockDiesWithItsProcess(t *testing.T) {
 	if path := os.Getenv("PRIVGEN_TEST_LOCK"); path != "" {
 		_, err := durable.NewLock(path)
