@@ -82,9 +82,9 @@ func rootsTogether(t records.Tables) int {
 // DrawTables draws n rows of the root of a generator of [Linked], as [synth.Generator.Stream] draws
 // them with the same options, and all rows that belong to them. The parts have at most 16,384 root
 // rows each, and fewer if these may have many cells, so the memory does not grow with n.
-// Constraints and conditions of the options hold for the rows of the root, whose columns say how many
-// rows they have in other tables. Constraints of the other tables hold in every row, unless the options have
-// [synth.Unconstrained].
+// Constraints and conditions of the options hold for the rows of the root, whose columns say how
+// many rows they have in other tables. Constraints of the other tables hold in every row, unless
+// the options have [synth.Unconstrained].
 //
 // Guarantee: drawing is post-processing of the released models.
 // Errors: *param.Error for a generator of another system; see [synth.Generator.Sample].
