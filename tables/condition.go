@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/records"
@@ -32,51 +34,54 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 	}
 	out.codes, out.choices = slices.Clone(t.codes), slices.Clone(t.choices)
 	out.spans, out.parts = slices.Clone(t.spans), slices.Clone(t.parts)
-	probability := 1.0
+	if !out.affords(nil) {
+		return t, nil, 1
+	}
+	var given []graphical.Factor
 	var met []int
+	var target []float64 // the trend draws a target that meets its condition, given the row
 	for _, c := range conditions {
-		if !out.affords(nil) {
+		j := t.attributeOf(c.Column)
+		weights := out.condition(j, c)
+		if met = append(met, c.Met...); t.trend != nil && j == t.trend.Target {
+			target = weights
 			continue
 		}
-		met = append(met, c.Met...)
-		p := out.condition(t.attributeOf(c.Column), c)
-		if probability *= p; probability == 0 {
-			break
-		}
+		given = append(given, graphical.Observation([]int{j}, weights))
 	}
 	for _, c := range joint {
-		if probability == 0 {
-			break
-		}
-		if p, done := out.combine(c); done {
-			met = append(met, c.Met)
-			probability *= p
+		if f, done := out.combine(c, given); done {
+			met, given = append(met, c.Met), append(given, f)
 		}
 	}
 	slices.Sort(met)
+	probability := 1.0
+	if len(given) > 0 {
+		out.model, probability = t.model.Given(given...)
+	}
+	if target != nil {
+		law := out.model.Marginal([]int{t.trend.Target})
+		probability *= min(floats.Dot(law, target), 1)
+	}
 	return &out, met, probability
 }
 
-// mostSpent bounds the time that conditions take, of which a file may hold a thousand. Each makes a
-// new model, for which a factor takes as long as factorCells cells. The draw enforces conditions
-// that are left out.
-const mostSpent, factorCells = 1 << 24, 1 << 9
+// mostGiven bounds the cells of a model under conditions, beside which there are the model without
+// them and, for rows of a class, a third. mostSpent bounds the time to see whether there is room for
+// the joint conditions of a file, which takes as long for a factor as work on factorCells cells. The
+// draw enforces conditions that are left out.
+const mostGiven, mostSpent, factorCells = mostCells / 2, 1 << 24, 1 << 9
 
-// affords reports whether there is room and time for the model of another condition, on the given
-// attributes if they are more than one.
-func (t *model) affords(attributes []int) bool {
-	if t.spent += factorCells * float64(len(t.model.Factors)); t.spent > mostSpent {
+// affords reports whether there is room for a model with some more factors, and time to know.
+func (t *model) affords(given []graphical.Factor, more ...[]int) bool {
+	list := slices.Concat(t.model.Factors, given)
+	if t.spent += factorCells * float64(len(list)); t.spent > mostSpent {
 		return false
 	}
-	groups := [][]int{attributes}
-	for _, f := range t.model.Factors {
-		groups = append(groups, f.Attributes)
+	for _, f := range list {
+		more = append(more, f.Attributes)
 	}
-	cells := graphical.Cells(t.model.Domain, groups)
-	if cells <= mostCells {
-		t.spent += cells
-	}
-	return cells <= mostCells
+	return graphical.Cells(t.model.Domain, more) <= mostGiven
 }
 
 // attributeOf returns the index of a column's attribute. The class has the last index.
@@ -89,8 +94,9 @@ func (t *model) attributeOf(column int) int {
 	return len(t.attributes) - 1 // the class
 }
 
-// condition conditions attribute j, and returns the probability of the condition.
-func (t *model) condition(j int, c records.Condition) float64 {
+// condition conditions the choices within the groups of attribute j, and returns the probability of
+// the condition given each group.
+func (t *model) condition(j int, c records.Condition) []float64 {
 	a, g := t.attributes[j], t.groups[j]
 	t.parts[j] = maps.Clone(t.parts[j])
 	if !a.Class() && !a.Block.OneHot {
@@ -119,11 +125,7 @@ func (t *model) condition(j int, c records.Condition) float64 {
 			t.choices[j][group] = network.NewChoice(parts)
 		}
 	}
-	next, p := t.model.Weighted([]int{j}, weights)
-	if !own { // the trend draws a target that meets the condition, given the row
-		t.model = next
-	}
-	return p
+	return weights
 }
 
 // allowed returns the fraction of a code's values that a condition allows. It conditions the parts

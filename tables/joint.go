@@ -22,13 +22,14 @@ type combined struct {
 	choice network.Choice
 }
 
-// combine conditions the model on combinations, and returns their probability. For each cell of the
-// columns' groups, the factor is the probability of an allowed combination given these groups.
+// combine returns the factor of a condition on combinations: for each cell of the columns' groups,
+// the probability of an allowed combination given these groups. Other factors are given already.
 //
-// It leaves the model unchanged and reports false in three cases. The model's tree has no room for
+// It changes nothing and reports false in three cases. The model's tree has no room for
 // the columns. A column's codes are cells of several values. Or an earlier joint condition has a
 // column in common, and the groups of this column hold several codes.
-func (t *model) combine(c records.JointCondition) (probability float64, done bool) {
+func (t *model) combine(c records.JointCondition, given []graphical.Factor) (f graphical.Factor,
+	done bool) {
 	order := make([]int, len(c.Columns))
 	at := make([]int, len(c.Columns))
 	for k, column := range c.Columns {
@@ -40,18 +41,18 @@ func (t *model) combine(c records.JointCondition) (probability float64, done boo
 		a := at[k]
 		j.attributes = append(j.attributes, a)
 		if t.attributes[a].Cells > 0 || t.trend != nil && a == t.trend.Target {
-			return 1, false
+			return f, false
 		}
 		bound := slices.ContainsFunc(t.joints, func(o joint) bool {
 			return slices.Contains(o.attributes, a)
 		})
 		if bound && slices.ContainsFunc(t.codes[a], func(codes []int) bool { return len(codes) > 1 }) {
-			return 1, false
+			return f, false
 		}
 	}
 	domain := t.model.Domain
-	if domain.Cells(j.attributes) > mostTable || !t.affords(j.attributes) {
-		return 1, false
+	if domain.Cells(j.attributes) > mostTable || !t.affords(given, j.attributes) {
+		return f, false
 	}
 	weights := make([]float64, int(domain.Cells(j.attributes)))
 	parts := make(map[int][]float64, len(weights))
@@ -77,9 +78,8 @@ func (t *model) combine(c records.JointCondition) (probability float64, done boo
 		in.choice = network.NewChoice(list)
 		j.within[cell] = in
 	}
-	t.model, probability = t.model.Weighted(j.attributes, weights)
 	t.joints = append(slices.Clone(t.joints), j)
-	return probability, true
+	return graphical.Observation(j.attributes, weights), true
 }
 
 // partOf returns the fraction of its group that a code has.

@@ -28,7 +28,7 @@ type model struct {
 	spans   [][]records.Span          // spans that numbers are drawn from; nil for all
 	parts   []map[int]*marginal.Parts // of the divided cells of each attribute
 	joints  []joint                   // conditions on several columns
-	spent   float64                   // cells of the models of all conditions
+	spent   float64                   // time that joint conditions took
 	trend   *trend                    // draws the target given the rest of a row; may be nil
 	target  []float64                 // allowed fraction of each of its codes; nil for all
 }
@@ -64,7 +64,11 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	rng := rand.New(rand.NewPCG(d.Seed, 0x7461626c65))
 	model := t.model
 	if d.Class >= 0 {
-		model, _ = model.Given(len(t.groups)-1, func(class int) bool { return class == d.Class })
+		weights := make([]float64, t.groups[len(t.groups)-1].Size)
+		if d.Class < len(weights) {
+			weights[d.Class] = 1
+		}
+		model, _ = model.Given(graphical.Observation([]int{len(t.groups) - 1}, weights))
 	}
 	pools := newPools(model.Drawer(), d.Seed)
 	codes := make([]int, len(t.attributes))

@@ -53,35 +53,45 @@ func TestSmallFileOfLargeTree(t *testing.T) {
 	}
 }
 
-// TestManyConditions: a file may hold many constraints, each of which would need a new model of
-// half a million cells.
+// TestManyConditions: a file may hold many constraints. All conditions together make one model, for
+// which there is room beside the file's and that of a class.
 func TestManyConditions(t *testing.T) {
-	const flags = 19
-	s, groups, _ := pairsOf(t, flags)
-	one := graphical.Factor{Theta: make([]float64, 1<<flags)}
-	for i := range flags {
-		one.Attributes = append(one.Attributes, i)
-	}
-	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups),
-		[]graphical.Factor{one}))
-	var list []records.Constraint
-	for k := range 100 {
-		list = append(list, records.Combinations([]string{fmt.Sprint("f", k%flags),
-			fmt.Sprint("f", (k+1)%flags)}, []string{"no", "no"}, []string{"yes", "yes"}))
-	}
-	given, met, p := m.Condition(list)
-	if n := len(met); n == 0 || n > mostSpent>>flags {
-		t.Errorf("conditioned on %d of 100 constraints, want at most %d", n, mostSpent>>flags)
-	}
-	if p < 0x1p-18*0.999 || p > 0x1p-18*1.001 {
-		t.Errorf("got the probability %v, want 2^-18", p)
-	}
-	sampler, err := given.Sampler(synth.Draw{Cluster: -1, Class: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows, err := sampler.Next(10); err != nil || rows.Len() != 10 {
-		t.Error(rows, err)
+	for flags, room := range map[int]bool{19: true, 20: false} {
+		s, groups, _ := pairsOf(t, flags)
+		one := graphical.Factor{Theta: make([]float64, 1<<flags)}
+		for i := range flags {
+			one.Attributes = append(one.Attributes, i)
+		}
+		m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups),
+			[]graphical.Factor{one}))
+		var list []records.Constraint
+		for k := range 100 {
+			list = append(list, records.Combinations([]string{fmt.Sprint("f", k%flags),
+				fmt.Sprint("f", (k+1)%flags)}, []string{"no", "no"}, []string{"yes", "yes"}))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		given, met, p := m.Condition(list)
+		runtime.ReadMemStats(&after)
+		if !room {
+			if given != synth.Model(m) || len(met) > 0 || p != 1 {
+				t.Errorf("2^%d cells: conditioned on %d constraints", flags, len(met))
+			}
+			continue
+		}
+		if len(met) != 100 || p < 0x1p-18*0.999 || p > 0x1p-18*1.001 {
+			t.Errorf("conditioned on %d of 100 constraints of the probability %v, want 2^-18", len(met), p)
+		}
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 20 {
+			t.Errorf("conditions allocated %d MiB", mib)
+		}
+		sampler, err := given.Sampler(synth.Draw{Cluster: -1, Class: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := sampler.Next(10); err != nil || rows.Len() != 10 {
+			t.Error(rows, err)
+		}
 	}
 }
 
@@ -183,9 +193,8 @@ func factorsOf(m *model) (list [][]int) {
 	return list
 }
 
-// TestManyConditionsOfManyFactors: a model of many columns and factors takes time whatever its
-// cells. With a new one for each of a thousand constraints, the first draw from a file of 220 kB
-// took two minutes.
+// TestManyConditionsOfManyFactors: to see whether there is room for a joint condition takes time in a
+// model of many columns and factors, whatever its cells. Single columns always have room.
 func TestManyConditionsOfManyFactors(t *testing.T) {
 	const flags = 512
 	s, groups, _ := pairsOf(t, flags)
@@ -199,13 +208,18 @@ func TestManyConditionsOfManyFactors(t *testing.T) {
 		}
 	}
 	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups), factors))
-	var list []records.Constraint
-	for i := range flags {
-		list = append(list, records.Only(fmt.Sprint("f", i), "yes"))
+	var single, joint []records.Constraint
+	for i := range flags - 1 {
+		single = append(single, records.Only(fmt.Sprint("f", i), "yes"))
+		joint = append(joint, records.Combinations([]string{fmt.Sprint("f", i), fmt.Sprint("f", i+1)},
+			[]string{"no", "no"}, []string{"yes", "yes"}))
 	}
-	_, met, _ := m.Condition(list)
+	if _, met, _ := m.Condition(single); len(met) != len(single) {
+		t.Errorf("conditioned on %d of %d single columns", len(met), len(single))
+	}
+	_, met, _ := m.Condition(joint)
 	if n := len(met); n < 8 || n > mostSpent/factorCells/len(factors) {
-		t.Errorf("conditioned on %d of %d constraints", n, flags)
+		t.Errorf("conditioned on %d of %d constraints", n, len(joint))
 	}
 }
 

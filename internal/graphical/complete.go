@@ -78,26 +78,28 @@ func (m *Model) Completer(first int) *Completer {
 		inner.sum(p).add(c.fixed[p.node], p.table)
 	}
 	for i := range inner.nodes {
-		n := len(c.fixed[i])
-		c.ready = append(c.ready, weigh(make([]float64, n), c.fixed[i], n))
+		c.ready = append(c.ready, make([]float64, len(c.fixed[i])))
+		weigh(c.ready[i], c.fixed[i], len(c.fixed[i]))
 	}
 	for i := range c.varied {
 		v := &c.varied[i]
-		v.weights = weigh(make([]float64, len(v.theta)), v.theta, v.view.cells)
+		v.weights = make([]float64, len(v.theta))
+		weigh(v.weights, v.theta, v.view.cells)
 	}
 	return c
 }
 
-// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them. dst may
-// be the numbers.
-func weigh(dst, theta []float64, n int) []float64 {
+// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them, and returns
+// the sum of the logarithms of what it divides by. dst may be the numbers.
+func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
 		top := slices.Max(theta[lo : lo+n])
+		tops += top
 		for k := lo; k < lo+n; k++ {
 			dst[k] = math.Exp(theta[k] - top)
 		}
 	}
-	return dst
+	return tops
 }
 
 // of returns the numbers of list, theta or weights, for the given values.

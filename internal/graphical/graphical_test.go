@@ -82,13 +82,64 @@ func TestBeliefsAreTheLaw(t *testing.T) {
 		}
 		a, value := rng.IntN(len(m.Domain)), 0
 		value = rng.IntN(m.Domain[a])
-		given, p := m.Given(a, func(v int) bool { return v == value })
+		weights := make([]float64, m.Domain[a])
+		weights[value] = 1
+		given, p := m.Given(Observation([]int{a}, weights))
 		if d := math.Abs(p - marginal(m.Domain, law, []int{a})[value]); d > 1e-8 {
 			t.Fatalf("the probability of a value has an error of %v", d)
 		}
 		if p > 1e-6 && far(joint(given), bayes(m.Domain, law, a, value, p)) > 1e-6 {
 			t.Fatal("a conditioned model is not the distribution given the value")
 		}
+	}
+}
+
+// TestObservations: the model given several observations, some of which need a larger tree, is the
+// law times their probabilities, and their probability is the sum. An impossible one has 0.
+func TestObservations(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	larger := 0
+	for range 300 {
+		m := random(rng)
+		law, all := joint(m), make([]int, len(m.Domain))
+		for i := range all {
+			all[i] = i
+		}
+		var list []Factor
+		for range 1 + rng.IntN(3) {
+			group := rng.Perm(len(m.Domain))[:1+rng.IntN(2)]
+			slices.Sort(group)
+			weights := make([]float64, int(m.Domain.Cells(group)))
+			for i := range weights {
+				weights[i] = float64(rng.IntN(3)) * rng.Float64() / 2
+			}
+			list = append(list, Observation(group, weights))
+			for k, cells := range m.Domain.newView(all, group).cellsOf() {
+				for _, cell := range cells {
+					law[cell] *= weights[k]
+				}
+			}
+			if m.Tree.Holder(m.Domain, group) < 0 {
+				larger++
+			}
+		}
+		want := 0.0
+		for _, p := range law {
+			want += p
+		}
+		given, p := m.Given(list...)
+		if math.Abs(p-want) > 1e-9*want || want == 0 && p != 0 {
+			t.Fatalf("got the probability %v, want %v", p, want)
+		}
+		for i := range law {
+			law[i] /= want
+		}
+		if d := far(joint(given), law); want > 1e-6 && d > 1e-8 {
+			t.Fatalf("the law given observations has an error of %v", d)
+		}
+	}
+	if larger < 20 {
+		t.Errorf("%d observations need a larger tree", larger)
 	}
 }
 

@@ -23,6 +23,7 @@ type Model struct {
 	Factors []Factor
 	packs   []packing // of the factors
 	nodes   []node
+	weight  float64 // logarithm of the sum of the exponential over all rows
 }
 
 // node is the table of one clique.
@@ -120,10 +121,11 @@ func (m *Model) quick() bool {
 			left = left[copy(left, ones):]
 		}
 	}
+	m.weight = 0
 	for i := range m.packs {
 		p := &m.packs[i]
 		view := m.sum(p)
-		weigh(p.table, p.table, len(p.table))
+		m.weight += weigh(p.table, p.table, len(p.table))
 		view.scale(m.nodes[p.node].work, m.nodes[p.node].work, p.table)
 	}
 	return m.quickUp()
@@ -151,6 +153,7 @@ func (m *Model) quickUp() bool {
 		if !(lost < mostLost) {
 			return false
 		}
+		m.weight += math.Log(top)
 		if p := m.Tree.Cliques[i].Parent; p >= 0 {
 			for s, total := range n.total {
 				n.shared[s] = total / top
@@ -164,6 +167,7 @@ func (m *Model) quickUp() bool {
 
 // careful passes messages to the root in logarithms.
 func (m *Model) careful() {
+	m.weight = 0
 	for i := range m.nodes {
 		clear(m.nodes[i].work)
 	}
@@ -187,6 +191,8 @@ func (m *Model) carefulUp() {
 		}
 		if p := m.Tree.Cliques[i].Parent; p >= 0 {
 			n.parent.add(m.nodes[p].work, n.top)
+		} else {
+			m.weight += n.top[0]
 		}
 	}
 }
@@ -203,35 +209,20 @@ func (m *Model) Marginal(attributes []int) []float64 {
 	return out
 }
 
-// Given returns the model conditioned on the event that an attribute has an allowed value, and the
-// probability of this event.
-func (m *Model) Given(attribute int, allowed func(value int) bool) (*Model, float64) {
-	weights := make([]float64, m.Domain[attribute])
-	for v := range weights {
-		if allowed(v) {
-			weights[v] = 1
-		}
-	}
-	return m.Weighted([]int{attribute}, weights)
-}
-
-// Weighted returns the model given an observation, and the probability of the observation. weights
-// holds the probability of the observation given each cell of the attributes. The attributes must
-// be ascending.
-func (m *Model) Weighted(attributes []int, weights []float64) (*Model, float64) {
+// Observation returns the factor of an observation. weights holds its probability given each cell of
+// the attributes, which must be ascending.
+func Observation(attributes []int, weights []float64) Factor {
 	theta := make([]float64, len(weights))
 	for v, w := range weights {
 		theta[v] = max(math.Log(w), lowest)
 	}
-	wide := m
-	if m.Tree.Holder(m.Domain, attributes) < 0 {
-		wide = m.Extended(attributes)
-	}
-	probability := 0.0
-	for v, p := range wide.Marginal(attributes) {
-		probability += p * weights[v]
-	}
-	return NewModel(m.Domain, append(slices.Clone(m.Factors), Factor{attributes, theta})), probability
+	return Factor{attributes, theta}
+}
+
+// Given returns the model given observations, and their probability.
+func (m *Model) Given(observed ...Factor) (*Model, float64) {
+	out := NewModel(m.Domain, slices.Concat(m.Factors, observed))
+	return out, min(math.Exp(out.weight-m.weight), 1)
 }
 
 // Drawer draws from a model. It is not safe for concurrent use.

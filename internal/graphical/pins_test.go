@@ -21,13 +21,16 @@ func TestPins(t *testing.T) {
 			add("tree", m.Tree, Parts(n, [][]int{{0, 1}, {2, 3}, {1, 2}}))
 			for a := range n {
 				add("marginals", m.Marginal([]int{a}))
-				given, p := m.Given(a, func(v int) bool { return v%2 == 0 })
-				add("given", p, given.Marginal([]int{(a + 1) % n}))
 				weights := make([]float64, m.Domain[a])
+				for v := range weights {
+					weights[v] = float64(1 - v%2)
+				}
+				given, p := m.Given(Observation([]int{a}, weights))
+				add("given", p, given.Marginal([]int{(a + 1) % n}))
 				for i := range weights {
 					weights[i] = rng.Float64()
 				}
-				weighted, p := m.Weighted([]int{a}, weights)
+				weighted, p := m.Given(Observation([]int{a}, weights))
 				add("weighted", p, weighted.Marginal([]int{(a + 1) % n}))
 				for b := range a {
 					group := []int{b, a}
