@@ -178,9 +178,9 @@ func (m *method) predicted() {
 	tables := float64(len(list))
 	drawn := float64(m.drawn(m.Nominal, len(list)))
 	compared, passes, fitted := m.strategy.work(*m, list)
-	const count, pass, encode = 40, 60, 400 // operations on a cell or a value
+	const count, compare, draw, pass, encode = 40, 6, 300, 50, 400 // operations on a cell or a value
 	operations := float64(m.Nominal)*(tables*count+float64(m.Schema.Dim())*encode/10) +
-		compared*drawn*tables*count + passes*fitted*pass
+		compared*drawn*(tables*compare+float64(n)*(draw+8*float64(n))) + passes*fitted*pass
 	bytes := 24*float64(cells) + 40*fitted + 2*drawn*float64(len(domain)) +
 		4*marginal.BatchRows*float64(m.Schema.Dim())
 	m.choices.Add("", "", defaults.CostOf(operations, bytes).String())

@@ -291,10 +291,11 @@ func (d *Drawer) Draw(rng *rand.Rand, n int) [][]uint16 {
 			n := &m.nodes[i]
 			picks = stratified(rng, n.work, n.total[g], list, len(rows), picks[:0])
 			rng.Shuffle(len(picks), func(a, b int) { picks[a], picks[b] = picks[b], picks[a] })
-			for k, row := range rows {
-				for _, f := range d.fresh[i] {
-					a := c.Attributes[f]
-					out[a][row] = uint16(int(picks[k]) / d.back[i][f] % m.Domain[a])
+			for _, f := range d.fresh[i] {
+				a := c.Attributes[f]
+				values, stride, size := out[a], uint32(d.back[i][f]), uint32(m.Domain[a])
+				for k, row := range rows {
+					values[row] = uint16(uint32(picks[k]) / stride % size)
 				}
 			}
 		}
