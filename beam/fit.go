@@ -52,6 +52,9 @@ func Fit(ctx context.Context, j Job, p synth.PassPlan, ledger *ledger.Ledger,
 // MERF is [Fit] of a plan of merf.
 func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
+	if p == nil { // not a nil interface
+		return Fit(ctx, j, nil, ledger, opts...)
+	}
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
@@ -64,6 +67,9 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 // records changes between passes, before noise of the later pass is drawn.
 func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*synth.Generator, error) {
+	if p == nil { // not a nil interface
+		return Fit(ctx, j, nil, ledger, opts...)
+	}
 	return Fit(ctx, j, p, ledger, opts...)
 }
 
@@ -73,6 +79,9 @@ func Mix(ctx context.Context, j Job, p *mix.Plan, ledger *ledger.Ledger,
 // Guarantee and Errors: see [Fit].
 func Embed(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 	opts ...synth.Option) (*merf.Embedding, error) {
+	if p == nil {
+		return nil, param.New("beam.Embed.p", nil, "a plan made by merf.Config.Plan")
+	}
 	if err := j.check(p.Schema(), ledger); err != nil {
 		return nil, err
 	}

@@ -37,3 +37,17 @@ func TestRowsOfAnotherUnitCostNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestNilPlansAreRefused: a nil plan of a type is not a nil plan of the interface.
+func TestNilPlansAreRefused(t *testing.T) {
+	l, j := ledger.New(budget), beam.Job{}
+	_, fit := beam.Fit(t.Context(), j, nil, l)
+	_, merf := beam.MERF(t.Context(), j, nil, l)
+	_, mix := beam.Mix(t.Context(), j, nil, l)
+	_, embed := beam.Embed(t.Context(), j, nil, l)
+	for name, err := range map[string]error{"Fit": fit, "MERF": merf, "Mix": mix, "Embed": embed} {
+		if wrong := new(param.Error); !errors.As(err, &wrong) {
+			t.Errorf("%s of no plan: got %v, want a *param.Error", name, err)
+		}
+	}
+}

@@ -111,7 +111,8 @@ func DrawTables(ctx context.Context, g *synth.Generator, n int, seed uint64,
 			all, err := records.Concat(roots, parts...)
 			parts, rows = nil, 0
 			if err != nil {
-				return yield(nil, err)
+				yield(nil, err)
+				return false
 			}
 			frame, _ := records.AsFrame(all)
 			for lo := 0; lo < frame.Len(); lo += together {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -17,7 +18,7 @@ func (m *maker) outside(kind string, d records.Data) {
 	var parts []string
 	for j, column := range f.Schema().Columns() {
 		if n := f.Strays(j); n > 0 {
-			parts = append(parts, fmt.Sprintf("column %s in %d", column.Name(), n))
+			parts = append(parts, fmt.Sprintf("column %s in %d", param.OneLine(column.Name()), n))
 		}
 	}
 	if len(parts) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -119,8 +120,8 @@ func checked(r checkResult) string {
 			good++
 			continue
 		}
-		fmt.Fprintf(&b, "%s: %d of %d cells are outside the schema: %s\n  want %s\n", c.Column, c.Strays,
-			c.Cells, c.causes(), c.Want)
+		fmt.Fprintf(&b, "%s: %d of %d cells are outside the schema: %s\n  want %s\n",
+			param.OneLine(c.Column), c.Strays, c.Cells, c.causes(), param.OneLine(c.Want))
 		if len(c.Examples) > 0 {
 			fmt.Fprintf(&b, "  such as %q\n", c.Examples)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -59,8 +60,8 @@ func refuseStrays(path string, checks []columnCheck, share float64) error {
 	var parts []string
 	for _, c := range checks {
 		if float64(c.Strays) > share*float64(c.Cells) {
-			parts = append(parts, fmt.Sprintf("column %s: %s of %d: want %s", c.Column, c.causes(), c.Cells,
-				c.Want))
+			parts = append(parts, fmt.Sprintf("column %s: %s of %d: want %s", param.OneLine(c.Column),
+				c.causes(), c.Cells, param.OneLine(c.Want)))
 		}
 	}
 	if len(parts) == 0 {
@@ -108,7 +109,7 @@ func strayNoteOf(path string, d records.Data) *strayNote {
 	var parts []string
 	for _, c := range checks {
 		if c.Strays > 0 {
-			parts = append(parts, fmt.Sprintf("column %s in %d", c.Column, c.Strays))
+			parts = append(parts, fmt.Sprintf("column %s in %d", param.OneLine(c.Column), c.Strays))
 			out.Strays, out.Columns = out.Strays+c.Strays, append(out.Columns, c)
 		}
 	}

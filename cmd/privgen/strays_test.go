@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // TestReportsNoteStrays: a report states how many real cells are outside the schema, and refuses
@@ -95,4 +97,31 @@ func TestStraysOfSetsAndArrays(t *testing.T) {
 	e := s.run(exitInput, "check", "grey.json", "grey.csv", "--no-header")
 	s.oneLine(e, "grey.csv: too much", "72 values", "not a number or outside the bounds")
 	s.run(0, "check", "grey.json", "grey.csv", "--no-header", "--strays", "1")
+}
+
+// TestNamesOfColumnsAreQuoted: the name of a column in a schema may hold characters that turn the
+// direction of text.
+func TestNamesOfColumnsAreQuoted(t *testing.T) {
+	checks := []columnCheck{{Column: "age\u202exa", Cells: 4, Strays: 3, Want: "\u2066low",
+		Problems: map[string]int{"a number": 3}}}
+	schema, err := records.NewSchema(records.Numeric(checks[0].Column, 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := records.NewFrameBuilder(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rows.Append(5.0); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"refused": refuseStrays("people.csv", checks, 0.5).Error(),
+		"checked": checked(checkResult{Columns: checks}),
+		"noted":   strayNoteOf("people.csv", rows.Frame()).Note,
+	} {
+		if strings.ContainsAny(text, "\u202e\u2066") || !strings.Contains(text, `"age\u202exa"`) {
+			t.Errorf("%s: %q", name, text)
+		}
+	}
 }
