@@ -3,6 +3,7 @@ package tables
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -92,6 +93,29 @@ func TestManyConditions(t *testing.T) {
 		if rows, err := sampler.Next(10); err != nil || rows.Len() != 10 {
 			t.Error(rows, err)
 		}
+	}
+}
+
+// TestSmallFileOfLargeFactors: a file of 209 kB with a hundred factors of eight flags took 96 MB,
+// because every table of factors had a view of its own from the clique.
+func TestSmallFileOfLargeFactors(t *testing.T) {
+	const flags, size = 20, 8
+	s, groups, _ := pairsOf(t, flags)
+	var factors []graphical.Factor
+	for rng := rand.New(rand.NewPCG(1, 2)); len(factors) < 100; {
+		of := rng.Perm(flags)[:size] // a double would be refused
+		slices.Sort(of)
+		factors = append(factors, graphical.Factor{Attributes: of, Theta: make([]float64, 1<<size)})
+	}
+	f := must(newModel(s, leastFine, groups, &graphical.Model{Factors: factors}).Encode())(t)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := readModel(f, synth.Loading{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 32 {
+		t.Errorf("a file of %d bytes allocated %d MiB", len(f.Sections[0].Data), mib)
 	}
 }
 

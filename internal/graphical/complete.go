@@ -76,6 +76,7 @@ func (m *Model) Completer(first int) *Completer {
 		p := &inner.packs[i]
 		inner.sum(p).add(c.fixed[p.node], p.table)
 	}
+	inner.starts = nil
 	for i := range inner.nodes {
 		c.ready = append(c.ready, make([]float64, len(c.fixed[i])))
 		weigh(c.ready[i], c.fixed[i], len(c.fixed[i]))

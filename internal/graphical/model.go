@@ -23,6 +23,7 @@ type Model struct {
 	Factors []Factor
 	packs   []packing // of the factors
 	nodes   []node
+	starts  []int32 // memory of views
 	weight  float64 // logarithm of the sum of the exponential over all rows
 }
 
@@ -85,6 +86,7 @@ func NewModel(d Domain, factors []Factor, cliques ...[]int) *Model {
 		m.packs = append(m.packs, d.newPacking(p, factors))
 	}
 	m.pass()
+	m.starts = nil
 	return m
 }
 

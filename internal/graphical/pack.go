@@ -64,14 +64,17 @@ func (d Domain) newPacking(p pack, factors []Factor) packing {
 	return out
 }
 
-// sum sets the table of a pack to the sum of its factors, and returns the view from the clique.
+// sum sets the table of a pack to the sum of its factors, and returns the view from the clique, which
+// is valid until the next call: a view of its own for each pack of a file would take much memory.
 func (m *Model) sum(p *packing) view {
 	clear(p.table)
 	for k, i := range p.factors {
 		p.parts[k].add(p.table, m.Factors[i].Theta)
 	}
 	if p.view.run == 0 {
-		return p.from(m.Domain, m.Tree)
+		v := m.Domain.newView(m.Tree.Cliques[p.node].Attributes, p.attributes, m.starts...)
+		m.starts = v.starts
+		return v
 	}
 	return p.view
 }

@@ -19,15 +19,6 @@ func (d Domain) Cells(attributes []int) float64 {
 	return cells
 }
 
-// sizes returns the numbers of values of the given attributes.
-func (d Domain) sizes(attributes []int) []int {
-	out := make([]int, len(attributes))
-	for i, a := range attributes {
-		out[i] = d[a]
-	}
-	return out
-}
-
 // A view maps the cells of a table to the cells of a target table, which has some of the table's
 // attributes. In both tables the last attribute varies fastest. Runs of cells are mapped together,
 // to one target cell or to a run of target cells of the same length.
@@ -40,9 +31,8 @@ type view struct {
 }
 
 // newView returns the view from the table of the attributes `from` to the table of the attributes
-// `to`, a subset. Both lists are ascending.
-func (d Domain) newView(from, to []int) view {
-	sizes := d.sizes(from)
+// `to`, a subset. Both lists are ascending. The view uses the memory, if that is large enough.
+func (d Domain) newView(from, to []int, memory ...int32) view {
 	strides := make([]int, len(from)) // strides in the target; 0 for an attribute that it lacks
 	v := view{cells: 1, run: 1, times: 1}
 	for i := len(to) - 1; i >= 0; i-- {
@@ -54,20 +44,20 @@ func (d Domain) newView(from, to []int) view {
 		v.kept = strides[last-1] > 0
 	}
 	for ; last > 0 && (strides[last-1] > 0) == v.kept; last-- {
-		v.run *= sizes[last-1]
+		v.run *= d[from[last-1]]
 	}
 	for ; last > 0 && v.kept && strides[last-1] == 0; last-- {
-		v.times *= sizes[last-1]
+		v.times *= d[from[last-1]]
 	}
-	v.starts = []int32{0}
-	for i := range last {
-		next := make([]int32, 0, len(v.starts)*sizes[i])
-		for _, s := range v.starts {
-			for k := range sizes[i] {
-				next = append(next, s+int32(k*strides[i]))
+	v.starts = append(slices.Grow(memory[:0], int(d.Cells(from[:last]))), 0)
+	for i, a := range from[:last] {
+		held := len(v.starts)
+		v.starts = v.starts[:held*d[a]]
+		for j := held - 1; j >= 0; j-- { // from the end, so that a start is read before it is replaced
+			for s, k := v.starts[j], d[a]-1; k >= 0; k-- {
+				v.starts[j*d[a]+k] = s + int32(k*strides[i])
 			}
 		}
-		v.starts = next
 	}
 	return v
 }
