@@ -135,3 +135,40 @@ func TestPurposesNameNoParts(t *testing.T) {
 		}
 	}
 }
+
+// TestReadGuaranteesAtTheirLimits: a text may state the least ε that its entries can cost, and as
+// many parts as a ledger has, and nothing beyond either.
+func TestReadGuaranteesAtTheirLimits(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5})
+	for _, group := range []string{"a", "b"} {
+		parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: group, N: 1}))
+		if err := parts[0].Spend("x", accountant.Gaussian{NoiseMultiplier: 3}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := must[[]byte](t)(json.Marshal(l.Guarantee()))
+	read := func(change func(g map[string]any)) error {
+		var g map[string]any
+		if err := json.Unmarshal(text, &g); err != nil {
+			t.Fatal(err)
+		}
+		change(g)
+		return json.Unmarshal(must[[]byte](t)(json.Marshal(g)), new(Guarantee))
+	}
+	for part, good := range map[float64]bool{1: true, 1 - 1e-8: false, 1 - 1e-4: false} {
+		if err := read(func(g map[string]any) {
+			g["epsilon"] = l.Guarantee().Lower * part
+		}); (err == nil) != good {
+			t.Errorf("%v of the least ε: %v", part, err)
+		}
+	}
+	for more, good := range map[int]bool{0: true, 1: false} {
+		if err := read(func(g map[string]any) {
+			g["parts"].([]any)[0].(map[string]any)["n"] = maxParts - 1 + more
+			e := g["entries"].([]any)[0].(map[string]any)
+			e["purpose"] = fmt.Sprintf("a, part 1 of %d: x", maxParts-1+more)
+		}); (err == nil) != good {
+			t.Errorf("%d parts more than a ledger may have: %v", more, err)
+		}
+	}
+}
