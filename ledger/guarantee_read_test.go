@@ -162,6 +162,14 @@ func TestReadGuaranteesAtTheirLimits(t *testing.T) {
 			t.Errorf("%v of the least ε: %v", part, err)
 		}
 	}
+	for _, part := range []string{"0", "2", "01"} { // none of the parts
+		if err := read(func(g map[string]any) {
+			e := g["entries"].([]any)[0].(map[string]any)
+			e["purpose"] = "a, part " + part + " of 1: x"
+		}); err == nil {
+			t.Errorf("part %s of 1 is read", part)
+		}
+	}
 	for more, good := range map[int]bool{0: true, 1: false} {
 		if err := read(func(g map[string]any) {
 			g["parts"].([]any)[0].(map[string]any)["n"] = maxParts - 1 + more
@@ -169,6 +177,32 @@ func TestReadGuaranteesAtTheirLimits(t *testing.T) {
 			e["purpose"] = fmt.Sprintf("a, part 1 of %d: x", maxParts-1+more)
 		}); (err == nil) != good {
 			t.Errorf("%d parts more than a ledger may have: %v", more, err)
+		}
+	}
+}
+
+// TestEntriesOfPartsAreCountedWhole: the texts of entries that a ledger counts before it reserves
+// are not shorter than those of its guarantee, however deep its parts are.
+func TestEntriesOfPartsAreCountedWhole(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5})
+	at := l
+	for depth := range 4 {
+		purpose := strings.Repeat("p", 100*(depth+1))
+		at = must[[]*Ledger](t)(at.Disjoint(Parts{Purpose: purpose, N: 1234}))[1233]
+		if err := at.Spend("use", accountant.Gaussian{NoiseMultiplier: 30}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counted, entries := []int(nil), l.Guarantee().Entries
+	l.eachPart(0, func(purpose int, key string) {
+		if key != "" {
+			counted = append(counted, purpose)
+		}
+	})
+	for i, e := range entries {
+		if len(counted) != len(entries) || counted[i] < len(e.Purpose) ||
+			counted[i] > len(e.Purpose)+32*4 {
+			t.Errorf("entry %d has a purpose of %d bytes, and %v are counted", i, len(e.Purpose), counted)
 		}
 	}
 }
