@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 )
@@ -65,5 +66,27 @@ func TestHeldLinesAreFollowed(t *testing.T) {
 	other.Position.Hash = l.Kept().Position.Hash
 	if err := l.Holds(other); err == nil {
 		t.Error("a line with another hash is held")
+	}
+}
+
+// TestWindowsCountATransactionOnce: a transaction that goes on with uses that were lost is not
+// counted again by a limit with a window.
+func TestWindowsCountATransactionOnce(t *testing.T) {
+	event := accountant.Gaussian{NoiseMultiplier: 50}
+	budget := accountant.Budget{Epsilon: 3, Delta: 1e-6}
+	twice := upper(t, accountant.Repeated{Event: event, Count: 4}, budget.Delta, budget.Relation)
+	l := must[*Ledger](t)(Memory().Create(t.Context(), "people", Terms{Budget: budget,
+		Limits: []Limit{{Window: time.Hour, Epsilon: twice * (1 + 1e-6)}}}))
+	for taken := range 3 {
+		if _, err := l.ReserveAll(Transaction{ID: "run", Lines: []Line{{Purpose: "step", Event: event,
+			Count: 2, Taken: taken}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.Reserve("step", event, 2); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Reserve("step", event, 1); !errors.Is(err, accountant.ErrBudgetExceeded) {
+		t.Errorf("more than the limit: %v", err)
 	}
 }
