@@ -89,7 +89,7 @@ func (m *Model) Completer(first int) *Completer {
 	return c
 }
 
-// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them, and returns
+// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them. It returns
 // the sum of the logarithms of what it divides by. dst may be the numbers.
 func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
