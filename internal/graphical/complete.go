@@ -89,8 +89,8 @@ func (m *Model) Completer(first int) *Completer {
 	return c
 }
 
-// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n. It returns the sum
-// of the logarithms of what it divides by. dst may be the numbers.
+// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n. It returns the
+// sum of the logarithms of what it divides by. dst may be the numbers.
 func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
 		top := slices.Max(theta[lo : lo+n])
