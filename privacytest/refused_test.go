@@ -83,4 +83,8 @@ func TestAuditsReportEveryRefutation(t *testing.T) {
 			t.Errorf("ε = %v, %v: %d failures, want %d", c.claimed, c.event, n, c.want)
 		}
 	}
+	told.Guesses = 2 * told.Canaries // no canary is guessed twice
+	if a := told.Audit(t); a.Guesses != told.Canaries {
+		t.Errorf("%d guesses about %d canaries", a.Guesses, told.Canaries)
+	}
 }
