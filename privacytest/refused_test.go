@@ -62,8 +62,8 @@ func TestClaimsThatCannotFailAreRefused(t *testing.T) {
 }
 
 // TestAuditsReportEveryRefutation: Check fails for a claimed ε that is too small, and for an event
-// under which so many right guesses are impossible. Fewer than 120 of the 200 guesses are right with
-// probability below 1e-30.
+// under which so many right guesses are impossible. Fewer than 120 of the 200 guesses are right
+// with probability below 1e-30.
 func TestAuditsReportEveryRefutation(t *testing.T) {
 	told := OneRun{Canaries: 200, FalseAlarm: 1e-3, Delta: 1e-9,
 		Train: func(planted []bool) (scores []float64, err error) {
