@@ -400,3 +400,35 @@ func TestAuditsStateWhatFailed(t *testing.T) {
 		t.Errorf("%d pages have %d of %d lines", pages, total, last)
 	}
 }
+
+// TestLongLinesAreRead: a snapshot of a large ledger may be longer than an answer. It is an answer
+// of its own, and auditors read on.
+func TestLongLinesAreRead(t *testing.T) {
+	s := serve(t, Config{})
+	j, err := s.store.Journal(t.Context(), people, ledger.Write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at ledger.Position
+	for l, err := range j.Read(t.Context(), at) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = l.Position
+	}
+	first := at.Line
+	for _, length := range []int{mostText + 1, 10} {
+		text := fmt.Appendf(nil, `{"line":%d,"x":%q}`, at.Line+1, strings.Repeat("x", length))
+		next := ledger.Position{Line: at.Line + 1, Hash: ledger.ChainHash(at.Hash, text)}
+		if err := j.Append(t.Context(), at, []ledger.JournalLine{{Position: next, Text: text}}); err != nil {
+			t.Fatal(err)
+		}
+		at = next
+	}
+	for after := first; after < at.Line; after++ {
+		_, answer := s.ask(t, "GET", fmt.Sprintf("/v1/ledgers/%s/lines?after=%d", people, after), "")
+		if lines, _ := answer["lines"].([]any); len(lines) != 1 {
+			t.Errorf("after line %d: a page of %d lines", after, len(lines))
+		}
+	}
+}
