@@ -29,8 +29,8 @@ func (r ranged) Range(lo, hi int, b *device.Batch) {
 	b.Rows = hi - lo
 }
 
-// TestBatchesOfWideRecordsAreShort: a batch has at most 2²² coordinates, or one record. Sets have no
-// such bound.
+// TestBatchesOfWideRecordsAreShort: a batch has at most 2²² coordinates, or one record. Sets have
+// no such bound.
 func TestBatchesOfWideRecordsAreShort(t *testing.T) {
 	for _, c := range []struct {
 		s    records.Schema
