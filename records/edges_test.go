@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -100,5 +102,70 @@ func TestKeysAtTheirLimit(t *testing.T) {
 		if got := string(f.AppendJSON(nil, 0)); got != want {
 			t.Errorf("%s becomes %s, want %s", keys, got, want)
 		}
+	}
+}
+
+// shared is data of the caller whose batches share its memory, and that writes to the lists of rows
+// that it gets.
+type shared struct {
+	schema records.Schema
+	sets   *device.Sparse
+}
+
+func (d shared) Schema() records.Schema { return d.schema }
+func (d shared) Len() int               { return d.sets.Rows() }
+func (d shared) Gather(rows []int32, b *device.Batch) {
+	d.Range(0, d.Len(), b) // of all rows in order: the test asks for no others
+	clear(rows)
+}
+
+func (d shared) Range(lo, hi int, b *device.Batch) {
+	b.Rows, b.Sparse = hi-lo, d.sets
+}
+
+// TestDataOfTheCallerIsNotWritten reads sets with items that are unsorted, repeated and outside the
+// universe. What is read is put right, in memory of its own.
+func TestDataOfTheCallerIsNotWritten(t *testing.T) {
+	items := []uint32{3, 9, 1, 3, 70, 2}
+	own := &device.Sparse{Cols: 5, Offsets: []int{0, 4, 6}, Items: slices.Clone(items)}
+	c := records.Clamped(shared{records.Sets(5, 3), own})
+	for _, read := range []func(b *device.Batch){
+		func(b *device.Batch) { c.Range(0, 2, b) },
+		func(b *device.Batch) {
+			rows := []int32{0, 1}
+			if c.Gather(rows, b); !slices.Equal(rows, []int32{0, 1}) {
+				t.Errorf("the list of rows is now %v", rows)
+			}
+		},
+	} {
+		var b device.Batch
+		read(&b)
+		if !slices.Equal(b.Index, []int32{0, 1}) || !slices.Equal(b.Sparse.Items, []uint32{1, 3, 2}) {
+			t.Errorf("rows %v have the items %v, want rows 0 and 1 with 1, 3 and 2", b.Index,
+				b.Sparse.Items)
+		}
+		if !slices.Equal(own.Items, items) {
+			t.Fatalf("the caller's items are now %v, want %v", own.Items, items)
+		}
+	}
+}
+
+// failing is data whose rows cannot be read.
+type failing struct{ shared }
+
+func (failing) Range(int, int, *device.Batch) { panic("a disk that fails") }
+
+// TestFailuresAreSeenFromOutside: data that is guarded and then clamped has failed if its inside
+// has, though that returns rows.
+func TestFailuresAreSeenFromOutside(t *testing.T) {
+	sets := &device.Sparse{Cols: 5, Offsets: []int{0, 0}}
+	c := records.Clamped(records.Guarded(failing{shared{records.Sets(5, 3), sets}}))
+	if records.Failed(c) {
+		t.Error("data that was not read has failed")
+	}
+	var b device.Batch
+	if c.Range(0, 1, &b); !records.Failed(c) || b.Rows != 1 {
+		t.Errorf("%d rows of data that fails, and it has failed: %v; want 1 and true", b.Rows,
+			records.Failed(c))
 	}
 }
