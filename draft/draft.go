@@ -14,7 +14,8 @@ import (
 type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
 	// outside its bounds are clamped, and rare levels become the other level, as in any schema. It
-	// has the candidates' constraints, except those that name a level that is not kept.
+	// has the candidates' constraints, except those that its columns cannot have: they name a level or
+	// a range that is not kept, or order columns whose levels now differ.
 	Schema    records.Schema   `json:"schema"`
 	Columns   []Column         `json:"columns"` // the estimated columns
 	Std       float64          `json:"std"`     // standard deviation of the noise on each count

@@ -94,10 +94,10 @@ func (h embeddingHeader) embedding(kernel []rff.EmbeddingKernel) (*Embedding, er
 	if err := h.Schema.Validate(); err != nil {
 		return nil, err
 	}
-	if !(h.SumStd > 0) || !(h.CountStd >= 0) || h.Nominal < 0 { // JSON has no infinite values
-		return nil, fmt.Errorf(
-			"noise ±%v on sums and ±%v on counts, %d records; want positive noise on sums",
-			h.SumStd, h.CountStd, h.Nominal)
+	if !(h.SumStd > 0 && h.CountStd >= 0) || h.Nominal < 0 || len(h.Guarantee.Entries) == 0 {
+		return nil, fmt.Errorf("noise ±%v on sums and ±%v on counts, %d records, %d entries of a "+
+			"guarantee; want positive noise on sums, and entries", // JSON has no infinite values
+			h.SumStd, h.CountStd, h.Nominal, len(h.Guarantee.Entries))
 	}
 	e := &Embedding{config: Config{Schema: h.Schema, Seed: h.Seed, Nominal: h.Nominal},
 		noise: noise{sum: h.SumStd, count: h.CountStd}, guarantee: h.Guarantee}

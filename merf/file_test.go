@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"runtime"
 	"testing"
@@ -178,6 +179,45 @@ func TestEmbeddingHeadersThatLie(t *testing.T) {
 			_, err := merf.LoadEmbedding(&b)
 			return err
 		})
+	}
+}
+
+// TestFilesWithoutAGuarantee: a missing guarantee must not be read as one of ε = 0.
+func TestFilesWithoutAGuarantee(t *testing.T) {
+	for what, save := range map[string]func(io.Writer) error{
+		"generator": trained(t, quick).Save, "embedding": embedded(t, 20).Save} {
+		var b bytes.Buffer
+		if err := save(&b); err != nil {
+			t.Fatal(err)
+		}
+		f := must(synth.DecodeFile(&b))(t)
+		for _, with := range []string{"", "null", "whole"} {
+			var head map[string]json.RawMessage
+			if err := json.Unmarshal(f.Header, &head); err != nil {
+				t.Fatal(err)
+			}
+			switch with {
+			case "":
+				delete(head, "guarantee")
+			case "null":
+				head["guarantee"] = json.RawMessage(with)
+			}
+			changed := *f
+			changed.Header = must(json.Marshal(head))(t)
+			var b bytes.Buffer
+			if err := changed.Write(&b); err != nil {
+				t.Fatal(err)
+			}
+			var err error
+			if what == "embedding" {
+				_, err = merf.LoadEmbedding(&b)
+			} else {
+				_, err = synth.Systems{merf.System()}.Load(&b)
+			}
+			if (err == nil) != (with == "whole") || err != nil && !errors.Is(err, synth.ErrFormat) {
+				t.Errorf("%s, guarantee %q: got %v", what, with, err)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -186,21 +187,15 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 		return err
 	}
 	defer unlock()
-	if err := unpaid(j.out, ""); err != nil {
-		return err
-	}
 	wide, err := openSchema(j.candidates)
-	if err != nil {
+	if err := cmp.Or(unpaid(j.out, ""), err); err != nil {
 		return err
 	}
 	if j.rows > 0 {
 		wide = wide.ByPerson(j.rows)
 	}
 	plan, err := draft.Config{Candidates: wide, Budget: j.budget}.Plan()
-	if err != nil {
-		return err
-	}
-	if err := j.in.checkRows(wide); err != nil {
+	if err := cmp.Or(err, j.in.checkRows(wide)); err != nil {
 		return err
 	}
 	data, err := j.read(path, j.in, wide)
@@ -219,6 +214,11 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	d, err := draft.Fit(context.WithoutCancel(ctx), plan, data, ledger) // an interrupt loses nothing
 	if err != nil {
 		return err
+	}
+	for _, c := range wide.Constraints() {
+		if d.Schema.WithConstraints(c).Validate() != nil {
+			j.note("the constraint %.200q is left out: the narrowed columns cannot have it", c)
+		}
 	}
 	return j.finish(d.Schema.ByPerson(0), draftResult{Priced: true, Ledger: j.where.ledger,
 		Guarantee: &d.Guarantee})

@@ -107,6 +107,19 @@ func TestFiguresHaveASize(t *testing.T) {
 	}
 }
 
+// TestFiguresHaveAGuarantee: released figures without entries that cost ε must not be shown as if
+// they had cost nothing.
+func TestFiguresHaveAGuarantee(t *testing.T) {
+	for _, guarantee := range []string{"", `,"guarantee":null`,
+		`,"guarantee":{"epsilon":0,"delta":0,"relation":"add_or_remove_one"}`} {
+		j := reportJob{app: &app{stdin: strings.NewReader(`{"synthetic":9` + guarantee + `}`)},
+			fidelity: stdio}
+		if _, err := j.openFidelity(); err == nil {
+			t.Errorf("figures%s: got %v", guarantee, err)
+		}
+	}
+}
+
 type counter int
 
 func (c *counter) Write(b []byte) (int, error) { *c += counter(len(b)); return len(b), nil }

@@ -184,3 +184,22 @@ func TestUsualWordsAreMissing(t *testing.T) {
 	s.oneLine(s.run(exitInput, "check", "s.json", "texts.csv"), "column a", "2 of 3", "--strays")
 	s.run(exitInput, "check", "s.json", "words.csv", "--missing", "x")
 }
+
+// TestDraftSaysWhatItLeavesOut: a constraint that the narrowed columns cannot have was left out
+// without a word, and rows then broke it.
+func TestDraftSaysWhatItLeavesOut(t *testing.T) {
+	s := newSession(t)
+	s.write("wide.json", `{"kind":"table","columns":[
+		{"name":"from","type":"ordinal","levels":["a","b","c","d"]},
+		{"name":"to","type":"ordinal","levels":["a","b","c","d"]},
+		{"name":"n","type":"integer","lo":0,"hi":1000}],
+		"constraints":[{"type":"ascending","columns":["from","to"]},
+		{"type":"within","columns":["n"],"lo":"5"}]}`)
+	s.write("rows.csv", "from,to,n\n"+strings.Repeat("a,b,3\nb,c,9\n", 2000))
+	e := s.run(0, "draft", "rows.csv", "--candidates", "wide.json", "--epsilon", "5", "--ledger",
+		"rows", "--new-ledger", "-o", "out.json")
+	if got := plain(e.stderr); !strings.Contains(got, `the constraint "from <= to" is left out`) ||
+		strings.Contains(got, `"n >= 5"`) || strings.Contains(s.read("out.json"), "ascending") {
+		t.Errorf("got the notes %q and the schema %s", got, s.read("out.json"))
+	}
+}

@@ -199,7 +199,7 @@ func (j *reportJob) openFidelity() (*fidelity.Released, error) {
 	if err := param.Decode(text, &out); err != nil {
 		return nil, located(j.fidelity, err)
 	}
-	if out.Synthetic == 0 {
+	if out.Synthetic == 0 || len(out.Guarantee.Entries) == 0 { // nothing would be read as ε = 0
 		return nil, inputf("%s: want figures, as privgen fidelity writes them", j.fidelity)
 	}
 	for i := range out.Columns {

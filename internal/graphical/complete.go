@@ -8,8 +8,8 @@ import (
 
 // A Completer draws the last attributes of rows whose first attributes are given. Given those, the
 // factors of the first attributes alone are constants, and every other factor is a factor of its
-// last attributes only. So a row is drawn from the tree of the last attributes, which has far
-// fewer cells than the tree of all. A Completer is not safe for concurrent use.
+// last attributes only. So a row is drawn from the tree of the last attributes, which has no more
+// cells than the tree of all, and mostly far fewer. A Completer is not safe for concurrent use.
 type Completer struct {
 	*Drawer
 	first  int           // number of attributes that are given
@@ -38,30 +38,29 @@ type varying struct {
 // Completer returns a Completer of rows whose first attributes are given.
 func (m *Model) Completer(first int) *Completer {
 	own := m.Domain[first:]
+	c := &Completer{first: first, domain: m.Domain}
 	var factors []Factor
-	var parts [][]int    // the given attributes of each factor
-	for a := range own { // so that every attribute is in a clique
+	var parts, cliques [][]int // the last attributes of varied factors, and of m's cliques
+	for a := range own {       // so that every attribute is in a clique
 		factors = append(factors, Factor{[]int{a}, make([]float64, own[a])})
 	}
-	var varied []conditional
 	for _, f := range m.Factors {
-		split, _ := slices.BinarySearch(f.Attributes, first)
-		rest := make([]int, len(f.Attributes)-split)
-		for k, a := range f.Attributes[split:] {
-			rest[k] = a - first
-		}
+		rest := after(f.Attributes, first)
+		split := len(f.Attributes) - len(rest)
 		switch {
 		case len(rest) == 0:
 		case split == 0:
 			factors = append(factors, Factor{rest, f.Theta})
 		default:
 			factors = append(factors, Factor{rest, make([]float64, int(own.Cells(rest)))})
-			varied = append(varied, conditional{given: f.Attributes[:split], theta: f.Theta})
+			c.varied = append(c.varied, conditional{given: f.Attributes[:split], theta: f.Theta})
 			parts = append(parts, rest)
 		}
 	}
-	c := &Completer{first: first, domain: m.Domain, varied: varied}
-	inner := NewModel(own, factors)
+	for _, clique := range m.Tree.Cliques {
+		cliques = append(cliques, after(clique.Attributes, first))
+	}
+	inner := NewModel(own, factors, cliques...)
 	c.Drawer = inner.Drawer()
 	for _, p := range inner.Tree.packs(own, parts, 1) {
 		for _, i := range p.factors {
@@ -87,6 +86,14 @@ func (m *Model) Completer(first int) *Completer {
 		weigh(v.weights, v.theta, v.view.cells)
 	}
 	return c
+}
+
+// after returns the ascending attributes from first on, renumbered.
+func after(attributes []int, first int) (rest []int) {
+	for split, _ := slices.BinarySearch(attributes, first); split < len(attributes); split++ {
+		rest = append(rest, attributes[split]-first)
+	}
+	return rest
 }
 
 // weigh sets dst to the exponentials of numbers, with 1 as the largest of each n. It returns the

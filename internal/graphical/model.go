@@ -57,14 +57,18 @@ func clampFactors(factors []Factor) (changed bool) {
 }
 
 // NewModel returns the distribution with the given factors, which then belong to the model. Numbers
-// in the factors are clamped to a finite range, and NaN becomes 0.
-func NewModel(d Domain, factors []Factor) *Model {
+// in the factors are clamped to a finite range, and NaN becomes 0. The tree has no more cells than
+// that of cliques, if there are any; these must hold all factors.
+func NewModel(d Domain, factors []Factor, cliques ...[]int) *Model {
 	var groups [][]int
 	for _, f := range factors {
 		groups = append(groups, f.Attributes)
 	}
 	clampFactors(factors)
 	t := NewTree(d, groups)
+	if cliques != nil && !Fits(d, groups, Cells(d, cliques)) {
+		t = NewTree(d, cliques)
+	}
 	m := &Model{Domain: d, Tree: t, Factors: factors, nodes: make([]node, len(t.Cliques))}
 	for i, c := range t.Cliques {
 		cells := int(d.Cells(c.Attributes))
@@ -73,9 +77,8 @@ func NewModel(d Domain, factors []Factor) *Model {
 		if c.Parent >= 0 {
 			n.parent = d.newView(t.Cliques[c.Parent].Attributes, c.Shared)
 		}
-		shared := n.up.cells
-		n.top, n.total, n.shared = make([]float64, shared), make([]float64, shared),
-			make([]float64, shared)
+		k := n.up.cells
+		n.top, n.total, n.shared = make([]float64, k), make([]float64, k), make([]float64, k)
 		m.nodes[i] = n
 	}
 	for _, p := range t.packs(d, groups, packedPart) {

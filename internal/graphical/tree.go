@@ -1,7 +1,6 @@
 package graphical
 
 import (
-	"cmp"
 	"math/bits"
 	"slices"
 )
@@ -114,9 +113,8 @@ func (g graph) missing(a int) (pairs int) {
 const endless = 1 << 30
 
 // eliminated returns the maximal cliques of a triangulation, or the first that is endless. It
-// eliminates the attribute of lowest
-// price first. The price is the logarithm of the number of cells of the attribute's table or, if
-// fill is set, mainly the number of edges that its neighbours lack.
+// eliminates the attribute of lowest price first. The price is the logarithm of the number of cells
+// of the attribute's table or, if fill is set, mainly the number of edges that its neighbours lack.
 func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 	g := newGraph(len(d), groups)
 	logs := d.logs()
@@ -128,12 +126,10 @@ func eliminated(d Domain, groups [][]int, fill bool) (cliques [][]int) {
 		}
 		return cells
 	}
-	prices := make([]float64, len(d))
-	left := make([]int, len(d))
+	prices, left, stale := make([]float64, len(d)), make([]int, len(d)), make([]bool, len(d))
 	for a := range d {
 		left[a], prices[a] = a, price(a)
 	}
-	stale := make([]bool, len(d))
 	for len(left) > 0 {
 		best := 0
 		for k, a := range left {
@@ -216,13 +212,10 @@ func Parts(n int, groups [][]int) []int {
 func joined(cliques [][]int) Tree {
 	slices.SortStableFunc(cliques, slices.Compare[[]int])
 	var t Tree
-	best, from := make([]int, len(cliques)), make([]int, len(cliques))
+	n := len(cliques)
+	best, from, left := make([]int, n), make([]int, n), make([]int, n)
 	for i := range cliques {
-		best[i], from[i] = -1, -1
-	}
-	left := make([]int, len(cliques))
-	for i := range left {
-		left[i] = i
+		best[i], from[i], left[i] = -1, -1, i
 	}
 	for len(left) > 0 {
 		k := 0
@@ -254,7 +247,7 @@ func (t Tree) Holder(d Domain, attributes []int) int {
 	best := -1
 	for i, c := range t.Cliques {
 		if within(attributes, c.Attributes) &&
-			(best < 0 || cmp.Less(d.Cells(c.Attributes), d.Cells(t.Cliques[best].Attributes))) {
+			(best < 0 || d.Cells(c.Attributes) < d.Cells(t.Cliques[best].Attributes)) {
 			best = i
 		}
 	}
