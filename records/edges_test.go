@@ -150,16 +150,16 @@ func TestDataOfTheCallerIsNotWritten(t *testing.T) {
 	}
 }
 
-// failing is data whose rows cannot be read.
-type failing struct{ shared }
+// failingShare is data whose rows cannot be read.
+type failingShare struct{ shared }
 
-func (failing) Range(int, int, *device.Batch) { panic("a disk that fails") }
+func (failingShare) Range(int, int, *device.Batch) { panic("a disk that fails") }
 
 // TestFailuresAreSeenFromOutside: data that is guarded and then clamped has failed if its inside
 // has, though that returns rows.
 func TestFailuresAreSeenFromOutside(t *testing.T) {
 	sets := &device.Sparse{Cols: 5, Offsets: []int{0, 0}}
-	c := records.Clamped(records.Guarded(failing{shared{records.Sets(5, 3), sets}}))
+	c := records.Clamped(records.Guarded(failingShare{shared{records.Sets(5, 3), sets}}))
 	if records.Failed(c) {
 		t.Error("data that was not read has failed")
 	}
