@@ -73,6 +73,7 @@ func TestReductionsAreBounded(t *testing.T) {
 	}
 	sparse := func(i int) Event { return SparseHistogram{20 + float64(i), 2e5, 64} }
 	group := func(i int) Event { return Disjoint{Parts: list(20+i, mixed(70))} }
+	const add, replace = AddOrRemoveOne, ReplaceOne
 	for name, c := range map[string]struct {
 		event   Event
 		r       Relation
@@ -80,21 +81,21 @@ func TestReductionsAreBounded(t *testing.T) {
 		reduced bool
 		priced  bool
 	}{
-		"truncated samples":    {Composed{list(2000, truncated)}, AddOrRemoveOne, 9000, true, false},
-		"parts":                {Disjoint{Parts: list(60, laplaces)}, ReplaceOne, 1 << 17, true, true},
-		"parts of parts":       {Disjoint{Parts: list(250, mixed(250))}, ReplaceOne, 1 << 20, false, false},
-		"many groups of parts": {Composed{list(50, group)}, ReplaceOne, 1 << 20, false, false},
-		"choices":              {OneOf{list(5000, mixed(5000))}, AddOrRemoveOne, 1 << 20, false, false},
-		"selections":           {Composed{list(500, tuned)}, AddOrRemoveOne, 1 << 20, false, false},
-		"best of samples":      {Composed{list(1500, bestOfTwo)}, AddOrRemoveOne, 1 << 17, false, false},
-		"best of five":         {Composed{list(100, bestOfFive)}, AddOrRemoveOne, 1 << 17, false, false},
-		"best of truncated":    {Composed{list(1000, bestTruncated)}, AddOrRemoveOne, 1 << 17, false, false},
-		"equal selections":     {Repeated{Composed{list(900, equal)}, 1}, ReplaceOne, 31e3, true, true},
-		"common events":        {common(25, 300), ReplaceOne, 1 << 17, false, false},
-		"common and deep":      {deep(14, common(2, 4500)), ReplaceOne, 1 << 17, false, false},
-		"a deep mixture":       {oneOf(20, mixture), AddOrRemoveOne, 1 << 17, false, false},
-		"deep histograms":      {oneOf(4, Composed{list(2000, sparse)}), AddOrRemoveOne, 1 << 18, true, false},
-		"discrete noise":       {Composed{list(4000, noise)}, AddOrRemoveOne, 1 << 17, false, false},
+		"truncated samples":    {Composed{list(2000, truncated)}, add, 9000, true, false},
+		"parts":                {Disjoint{Parts: list(60, laplaces)}, replace, 1 << 17, true, true},
+		"parts of parts":       {Disjoint{Parts: list(250, mixed(250))}, replace, 1 << 20, false, false},
+		"many groups of parts": {Composed{list(50, group)}, replace, 1 << 20, false, false},
+		"choices":              {OneOf{list(5000, mixed(5000))}, add, 1 << 20, false, false},
+		"selections":           {Composed{list(500, tuned)}, add, 1 << 20, false, false},
+		"best of samples":      {Composed{list(1500, bestOfTwo)}, add, 1 << 17, false, false},
+		"best of five":         {Composed{list(100, bestOfFive)}, add, 1 << 17, false, false},
+		"best of truncated":    {Composed{list(1000, bestTruncated)}, add, 1 << 17, false, false},
+		"equal selections":     {Repeated{Composed{list(900, equal)}, 1}, replace, 31e3, true, true},
+		"common events":        {common(25, 300), replace, 1 << 17, false, false},
+		"common and deep":      {deep(14, common(2, 4500)), replace, 1 << 17, false, false},
+		"a deep mixture":       {oneOf(20, mixture), add, 1 << 17, false, false},
+		"deep histograms":      {oneOf(4, Composed{list(2000, sparse)}), add, 1 << 18, true, false},
+		"discrete noise":       {Composed{list(4000, noise)}, add, 1 << 17, false, false},
 	} {
 		w := newWork()
 		w.steps = mostSteps - c.room

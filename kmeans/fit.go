@@ -47,7 +47,7 @@ func (c Config) Lines() []ledger.Line {
 // and noise of the exact class. The whole event is reserved before any record is read. Nothing that
 // Fit returns depends on the records except through this event.
 //
-// Cost: O(n·dim) memory up to 512 MiB, and O(n·K·dim) time for each iteration.
+// Cost: O(n·dim) memory up to 128 MiB, and O(n·K·dim) time for each iteration.
 //
 // Errors: *param.Error for mistakes in the configuration, joined; errors of the ledger
 // (accountant.ErrBudgetExceeded) and of the context; and records.ErrData if reading data of a

@@ -68,6 +68,10 @@ func TestLedgerFilesGivePartsNoBudget(t *testing.T) {
 		"ε":        func(p map[string]any) { object(p, "budget")["epsilon"] = 4 },
 		"δ":        func(p map[string]any) { object(p, "budget")["delta"] = 1e-3 },
 		"relation": func(p map[string]any) { object(p, "budget")["relation"] = "replace_one" },
+		"filter":   func(p map[string]any) { p["filter_order"] = 12 },
+		"version":  func(p map[string]any) { p["version"] = 1 },
+		"reason":   func(p map[string]any) { p["not_private"] = "a test" },
+		"unit":     func(p map[string]any) { p["unit"] = "user" },
 	} {
 		bad := changed(t, kept(t), func(doc map[string]any) {
 			change(object(doc, "parts", 1, "ledgers", 1))

@@ -135,3 +135,74 @@ func TestPurposesNameNoParts(t *testing.T) {
 		}
 	}
 }
+
+// TestReadGuaranteesAtTheirLimits: a text may state the least ε that its entries can cost, and as
+// many parts as a ledger has, and nothing beyond either.
+func TestReadGuaranteesAtTheirLimits(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5})
+	for _, group := range []string{"a", "b"} {
+		parts := must[[]*Ledger](t)(l.Disjoint(Parts{Purpose: group, N: 1}))
+		if err := parts[0].Spend("x", accountant.Gaussian{NoiseMultiplier: 3}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := must[[]byte](t)(json.Marshal(l.Guarantee()))
+	read := func(change func(g map[string]any)) error {
+		var g map[string]any
+		if err := json.Unmarshal(text, &g); err != nil {
+			t.Fatal(err)
+		}
+		change(g)
+		return json.Unmarshal(must[[]byte](t)(json.Marshal(g)), new(Guarantee))
+	}
+	for part, good := range map[float64]bool{1: true, 1 - 1e-8: false, 1 - 1e-4: false} {
+		if err := read(func(g map[string]any) {
+			g["epsilon"] = l.Guarantee().Lower * part
+		}); (err == nil) != good {
+			t.Errorf("%v of the least ε: %v", part, err)
+		}
+	}
+	for _, part := range []string{"0", "2", "01"} { // none of the parts
+		if err := read(func(g map[string]any) {
+			e := g["entries"].([]any)[0].(map[string]any)
+			e["purpose"] = "a, part " + part + " of 1: x"
+		}); err == nil {
+			t.Errorf("part %s of 1 is read", part)
+		}
+	}
+	for more, good := range map[int]bool{0: true, 1: false} {
+		if err := read(func(g map[string]any) {
+			g["parts"].([]any)[0].(map[string]any)["n"] = maxParts - 1 + more
+			e := g["entries"].([]any)[0].(map[string]any)
+			e["purpose"] = fmt.Sprintf("a, part 1 of %d: x", maxParts-1+more)
+		}); (err == nil) != good {
+			t.Errorf("%d parts more than a ledger may have: %v", more, err)
+		}
+	}
+}
+
+// TestEntriesOfPartsAreCountedWhole: the texts of entries that a ledger counts before it reserves
+// are not shorter than those of its guarantee, however deep its parts are.
+func TestEntriesOfPartsAreCountedWhole(t *testing.T) {
+	l := New(accountant.Budget{Epsilon: 8, Delta: 1e-5})
+	at := l
+	for depth := range 4 {
+		purpose := strings.Repeat("p", 100*(depth+1))
+		at = must[[]*Ledger](t)(at.Disjoint(Parts{Purpose: purpose, N: 1234}))[1233]
+		if err := at.Spend("use", accountant.Gaussian{NoiseMultiplier: 30}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	counted, entries := []int(nil), l.Guarantee().Entries
+	l.eachPart(0, func(purpose int, key string) {
+		if key != "" {
+			counted = append(counted, purpose)
+		}
+	})
+	for i, e := range entries {
+		if len(counted) != len(entries) || counted[i] < len(e.Purpose) ||
+			counted[i] > len(e.Purpose)+32*4 {
+			t.Errorf("entry %d has a purpose of %d bytes, and %v are counted", i, len(e.Purpose), counted)
+		}
+	}
+}

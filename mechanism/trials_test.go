@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -101,5 +102,18 @@ func TestTrialsEndSoonerThanPriced(t *testing.T) {
 	sure := uint64((1 - e.Gamma()*(1+0x1p-29)) * 0x1p64)
 	if n := number(&words{sure, 100}); n == 1 {
 		t.Error("a word far below 1−γ gives 1 run, want more")
+	}
+}
+
+// TestTrialsHaveALimit: a limit above 2^20 runs is no limit, so a number of runs takes no more
+// memory than without one. The first number that these words give is above 2^20.
+func TestTrialsHaveALimit(t *testing.T) {
+	e := accountant.RepeatAndSelect{Event: accountant.Pure{Epsilon: 1}, Mean: 1 << 21, Shape: 1}
+	a := trialsOf(t, e).a
+	number := func(limit int) int {
+		return must(a.trialNumber(e, limit))(t)(rand.NewPCG(1, 4))
+	}
+	if n := number(math.MaxInt); n > maxTrials || n != number(0) {
+		t.Errorf("%d runs, and %d without a limit", n, number(0))
 	}
 }

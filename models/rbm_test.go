@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -172,6 +173,23 @@ func TestRBMLearnsAndSamples(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestRBMDrawsOfAnySize: a draw has the same rows after smaller and larger draws, whose memory it
+// may use.
+func TestRBMDrawsOfAnySize(t *testing.T) {
+	n := newTestRBM(t, RBM{Hidden: 4, Chains: 5}, Visible{Dim: 7})
+	first := map[int][]float32{}
+	for _, rows := range []int{3, 100, 40, 3, 100, 40} {
+		out := device.CPU().New(rows, 7)
+		n.Sample(rand.New(rand.NewPCG(1, 1)), out)
+		if first[rows] == nil {
+			first[rows] = out.Data
+		}
+		if !slices.Equal(out.Data, first[rows]) {
+			t.Errorf("a second draw of %d rows differs", rows)
+		}
+	}
 }
 
 func TestRBMState(t *testing.T) {

@@ -143,6 +143,44 @@ func TestRepairsAreTheNearest(t *testing.T) {
 	}
 }
 
+// TestRepairsLeaveTheirInput: columns of every kind are repaired in copies, by all constraints that
+// repair.
+func TestRepairsLeaveTheirInput(t *testing.T) {
+	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
+	s := must(records.NewSchema(records.Flag("k", "no", "yes"), records.Integer("a", 0, 9),
+		records.Integer("b", 0, 9), records.Datetime("from", day(1), day(20), 24*time.Hour),
+		records.Datetime("to", day(1), day(20), 24*time.Hour), records.Numeric("x", 0, 9),
+		records.Categorical("c", "p", "q")))(t)
+	f := must(records.FromValues(s, []any{"no", 7, 2, day(9), day(3), 8.5, "p"},
+		[]any{"no", 6, 1, day(8), day(2), 7.5, "q"}, []any{"no", 5, 3, day(5), day(4), 6.5, "p"}))(t)
+	text := func(f *records.Frame) (out string) {
+		for i := range f.Len() {
+			out += string(f.AppendJSON(nil, i))
+		}
+		return out
+	}
+	before := text(f)
+	for _, c := range []records.Constraint{records.Ascending("a", "b").Repaired(),
+		records.Ascending("from", "to").Repaired(), records.Within("x", 1, 2).Repaired(),
+		records.Within("a", 1, 2).Repaired(), records.Determines([]string{"k", "a"}),
+		records.Determines([]string{"k", "to"}), records.Determines([]string{"k", "x"}),
+		records.Determines([]string{"k", "c"}),
+		records.Combinations([]string{"k", "c"}, []string{"yes", "q"}).Repaired(),
+		records.Combinations([]string{"a", "from"}, []string{"1", "2026-01-02"}).Repaired()} {
+		e, err := records.NewEnforcer(s, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, _ := records.AsFrame(must(e.Keep(f, 3))(t))
+		if text(kept) == before {
+			t.Errorf("%v: nothing is repaired", c)
+		}
+		if text(f) != before {
+			t.Fatalf("%v changes its input", c)
+		}
+	}
+}
+
 // TestConstraintsReadBack: constraints survive JSON, remain if their columns do, and do not affect
 // whether two schemas are equal.
 func TestConstraintsReadBack(t *testing.T) {

@@ -68,7 +68,7 @@ func TestExactLimits(t *testing.T) {
 		}), []byte("{\"x\":1,\"y\":\"n\"}\n{\"x\":0,\"y\":\"y\"}\n"), 4, 0, true, false},
 		"persons": {reader(func(r *bytes.Reader, l records.Limits) error {
 			return second(records.CSV{Header: true, Limits: l}.ReadPersons(r, table, "p", 2))
-		}), []byte("p,x,y\na,1,y\na,0,n\nb,1,y\n"), 0, 3, true, false},
+		}), []byte("p,x,y\na,1,y\na,0,n\nb,1,y\n"), 3*2 + 2*9, 3, true, false},
 		"lines": {reader(func(r *bytes.Reader, l records.Limits) error {
 			for _, err := range (records.CSV{Limits: l}).Lines(r) {
 				if err != nil {
@@ -86,7 +86,10 @@ func TestExactLimits(t *testing.T) {
 		"npy": {reader(func(r *bytes.Reader, l records.Limits) error {
 			return second(records.ReadNPY(r, records.Interval(2, 0, 1), l))
 		}), npy("<f4", "(3, 2)", make([]byte, 24)...), 6, 0, false, false},
-		"npz":        {of("npz"), archive.Bytes(), 6 + 3, 0, false, false},
+		"npz": {of("npz"), archive.Bytes(), 6 + 3, 0, false, false},
+		"idx": {reader(func(r *bytes.Reader, l records.Limits) error {
+			return second(records.ReadIDX(r, nil, records.Image(1, 5), l))
+		}), idx([]uint32{1, 1, 5}, 1, 2, 3, 4, 5), 2, 0, false, false},
 		"idx labels": {of("idx labels"), idx([]uint32{9}, make([]byte, 9)...), 9, 0, false, false},
 		"schema": {of("schema"), []byte(`{"kind":"table","columns":[` +
 			`{"name":"a","type":"flag","levels":["n","y"],"aliases":{"0":"n"}},` +

@@ -141,6 +141,19 @@ func bomb(start, piece string, n int) []byte {
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
+// TestUnpackedBytesHaveALimit: what an input unpacks to is bounded by its size before unpacking, also
+// where no line and no value is too many. Here 50 kB unpack to 48 MiB of comments.
+func TestUnpackedBytesHaveALimit(t *testing.T) {
+	schema, err := records.NewSchema(records.Flag("f", "no", "yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = records.CSV{Comment: '#'}.ReadFrame(bytes.NewReader(bomb("", "# a\n", 48<<20)), schema)
+	if over := new(records.LimitError); !errors.As(err, &over) {
+		t.Errorf("got error %v, want a *records.LimitError", err)
+	}
+}
+
 // hostileInputs returns inputs that an attacker might send, each of at most 1 MiB. They are made
 // only once.
 func hostileInputs(t testing.TB) map[string][]byte {

@@ -67,9 +67,9 @@ func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float6
 }
 
 // mostGiven bounds the cells of a model under conditions, beside which there are the model without
-// them and, for rows of a class, a third. mostSpent bounds the time to see whether there is room for
-// the joint conditions of a file, which takes as long for a factor as work on factorCells cells. The
-// draw enforces conditions that are left out.
+// them and, for rows of a class, a third. mostSpent bounds the time to see whether there is room
+// for the joint conditions of a file, which takes as long for a factor as work on factorCells
+// cells. The draw enforces conditions that are left out.
 const mostGiven, mostSpent, factorCells = mostCells / 2, 1 << 24, 1 << 9
 
 // affords reports whether there is room for a model with some more factors, and time to know.

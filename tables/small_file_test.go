@@ -217,8 +217,8 @@ func factorsOf(m *model) (list [][]int) {
 	return list
 }
 
-// TestManyConditionsOfManyFactors: to see whether there is room for a joint condition takes time in a
-// model of many columns and factors, whatever its cells. Single columns always have room.
+// TestManyConditionsOfManyFactors: to see whether there is room for a joint condition takes time in
+// a model of many columns and factors, whatever its cells. Single columns always have room.
 func TestManyConditionsOfManyFactors(t *testing.T) {
 	const flags = 512
 	s, groups, _ := pairsOf(t, flags)

@@ -112,6 +112,24 @@ func TestPinsOfFollowing(t *testing.T) {
 				}
 				pins.Check(t, map[string][]byte{"rows": rows})
 			})
+			for range completeRows + some.Len() {
+				if err := known.Append(0.5, true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			equal := known.Frame()
+			z.Reset()
+			z.Range(equal, 0, equal.Len())
+			same := 0
+			for drawn, i := must(draw(&z, 3))(t), 0; i < some.Len(); i++ {
+				if drawn.Value(i, 0)+drawn.Value(i, 1) == drawn.Value(completeRows+i, 0)+
+					drawn.Value(completeRows+i, 1) {
+					same++
+				}
+			}
+			if same == some.Len() {
+				t.Error("two pieces of rows have the same random numbers")
+			}
 		})
 	}
 }

@@ -3,9 +3,14 @@ package arrow
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
+	aw "github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -105,6 +110,55 @@ func TestVariadicCounts(t *testing.T) {
 		d := flat{bytes: batch(c.buffers, c.counts...), tables: 9}
 		if d.batch(18); d.wrong == c.good {
 			t.Errorf("%d buffers, counts %v: wrong %t", c.buffers, c.counts, d.wrong)
+		}
+	}
+}
+
+// TestWindowsOfAllBuffers: the window of a batch is the largest of its buffers, wherever that is
+// among them.
+func TestWindowsOfAllBuffers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 2))
+	numbers := make([]float64, 20_000)
+	for i := range numbers {
+		numbers[i] = rng.Float64()
+	}
+	number, text := array.NewFloat64Builder(memory.DefaultAllocator),
+		array.NewStringBuilder(memory.DefaultAllocator)
+	number.AppendValues(numbers, nil)
+	text.AppendValues(make([]string, len(numbers)), nil)
+	long, short := number.NewArray(), text.NewArray()
+	var want uint64
+	for i, columns := range [][]aw.Array{{long}, {long, short}, {short, long}, {short, long, short}} {
+		var fields []aw.Field
+		for _, c := range columns {
+			fields = append(fields, aw.Field{Name: "c", Type: c.DataType()})
+		}
+		schema := aw.NewSchema(fields, nil)
+		var b bytes.Buffer
+		w := ipc.NewWriter(&b, ipc.WithSchema(schema), ipc.WithZstd())
+		batch := array.NewRecordBatch(schema, columns, int64(len(numbers)))
+		if err := errors.Join(w.Write(batch), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		most, m := uint64(0), &messages{r: &b}
+		for length, err := m.length(); err == nil; length, err = m.length() {
+			meta, _ := m.take(int64(length))
+			none := memory.NewBufferBytes(nil)
+			body, err := m.take(ipc.NewMessage(memory.NewBufferBytes(meta), none).BodyLen())
+			if err != nil {
+				t.Fatal(err)
+			}
+			window, err := windows(meta, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, window)
+		}
+		if i == 0 {
+			want = most
+		}
+		if most != want || most < 1<<10 {
+			t.Errorf("columns %d: got a window of %d, want %d", i, most, want)
 		}
 	}
 }

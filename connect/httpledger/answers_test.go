@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -398,5 +399,89 @@ func TestAuditsStateWhatFailed(t *testing.T) {
 	}
 	if last := int(l.Kept().Position.Line); total != last || pages < 2 {
 		t.Errorf("%d pages have %d of %d lines", pages, total, last)
+	}
+}
+
+// TestLongLinesAreRead: a snapshot of a large ledger may be longer than an answer. It is an answer
+// of its own, and auditors read on.
+func TestLongLinesAreRead(t *testing.T) {
+	s := serve(t, Config{})
+	j, err := s.store.Journal(t.Context(), people, ledger.Write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at ledger.Position
+	for l, err := range j.Read(t.Context(), at) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = l.Position
+	}
+	first := at.Line
+	for _, length := range []int{mostText + 1, 10} {
+		text := fmt.Appendf(nil, `{"line":%d,"x":%q}`, at.Line+1, strings.Repeat("x", length))
+		next := ledger.Position{Line: at.Line + 1, Hash: ledger.ChainHash(at.Hash, text)}
+		line := ledger.JournalLine{Position: next, Text: text}
+		if err := j.Append(t.Context(), at, []ledger.JournalLine{line}); err != nil {
+			t.Fatal(err)
+		}
+		at = next
+	}
+	for after := first; after < at.Line; after++ {
+		_, answer := s.ask(t, "GET", fmt.Sprintf("/v1/ledgers/%s/lines?after=%d", people, after), "")
+		if lines, _ := answer["lines"].([]any); len(lines) != 1 {
+			t.Errorf("after line %d: a page of %d lines", after, len(lines))
+		}
+	}
+}
+
+// TestSlotsAreFreed: an answer frees its slot for the next request. A client of a busy handler is
+// told when to ask again.
+func TestSlotsAreFreed(t *testing.T) {
+	h, err := New(t.Context(), ledger.Memory(), Config{Concurrent: 1, Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() *httptest.ResponseRecorder {
+		r := httptest.NewRequest("GET", "/v1/ledgers", nil)
+		r.Header.Set("Authorization", "audit")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	for i := range 3 {
+		if w := ask(); w.Code != http.StatusOK {
+			t.Fatalf("request %d: got %d %s, want 200", i, w.Code, w.Body)
+		}
+	}
+	h.slots <- struct{}{}
+	if w := ask(); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("without a slot: got %d, Retry-After %q, want 503 and a time", w.Code,
+			w.Header().Get("Retry-After"))
+	}
+}
+
+// TestUsesOfAFailingStoreAreNotHandedOut: the store fails while a request takes uses. The answer is
+// an error, since the uses may be taken from the ledger, but not that they were handed out.
+func TestUsesOfAFailingStoreAreNotHandedOut(t *testing.T) {
+	s := serve(t, Config{})
+	var fails atomic.Bool
+	h, err := New(t.Context(), ledger.NewStore(forgetful{s.store.Backend, &fails}),
+		Config{Authorise: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	unsure := service{server, s.store}
+	status, answer := unsure.ask(t, "PUT", here+"run-00000001", gaussian(40, 3, 0))
+	if status != http.StatusOK {
+		t.Fatalf("got %d %v, want 200", status, answer)
+	}
+	fails.Store(true)
+	status, answer = unsure.ask(t, "POST", here+"run-00000001/uses", gaussian(40, 3, 1))
+	if status != http.StatusServiceUnavailable || code(answer) != "unavailable" || fails.Load() {
+		t.Errorf("uses without an answer of the store: got %d %v, want 503 unavailable", status, answer)
 	}
 }

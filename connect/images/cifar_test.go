@@ -31,7 +31,8 @@ func TestCIFARLabels(t *testing.T) {
 		labels []int32
 	}{
 		{images.CIFAR10Schema(), slices.Concat(cifarRecord(255, 0, 128, 9),
-			cifarRecord(1, 2, 3, 0), cifarRecord(1, 2, 3, 10)), []int32{9, 0, 0}},
+			cifarRecord(1, 2, 3, 0), cifarRecord(1, 2, 3, 10), cifarRecord(1, 2, 3, 12)),
+			[]int32{9, 0, 0, 0}},
 		{records.RGBImage(32, 32), cifarRecord(255, 0, 128, 9), nil},
 	} {
 		for name, wrap := range map[string]func([]byte) []byte{"plain": bytes.Clone, "gzip": gz} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"image"
 	"image/png"
 	"io"
@@ -130,5 +131,73 @@ func TestCIFARFiles(t *testing.T) {
 	if _, err := images.OpenCIFAR(s, []string{filepath.Join(t.TempDir(), "none")}); !errors.Is(err,
 		os.ErrNotExist) {
 		t.Errorf("a file that does not exist: %v", err)
+	}
+}
+
+// TestLimitsGrowWithTheFiles reads images with the default limits. What is allowed grows with the
+// bytes of all files before unpacking, not with what was read from them.
+func TestLimitsGrowWithTheFiles(t *testing.T) {
+	check := func(what string, within bool, err error) {
+		t.Helper()
+		over := new(records.LimitError)
+		if within && err != nil || !within && (!errors.As(err, &over) || over.Limit != "Values") {
+			t.Errorf("%s: got error %v; want a LimitError: %v", what, err, !within)
+		}
+	}
+	const record, fit = 1 + 3*32*32, (2 << 20) / (3 * 32 * 32 / 4) // records in 2,097,152 values
+	s, folder := images.CIFAR10Schema(), t.TempDir()
+	zeros := make([]byte, (fit+1)*record)
+	packed, plain := filepath.Join(folder, "packed"), filepath.Join(folder, "plain")
+	check("packed records", true, second(images.ReadCIFAR(bytes.NewReader(gz(zeros[:fit*record])), s)))
+	check("one packed record more", false, second(images.ReadCIFAR(bytes.NewReader(gz(zeros)), s)))
+	for path, file := range map[string][]byte{packed: gz(zeros[:fit*record]),
+		plain: zeros[:400*record]} {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("a plain file and a packed one", true, second(images.OpenCIFAR(s, []string{plain, packed})))
+
+	wide := records.RGBImage(1024, 1024) // three of them are more than 2,097,152 values
+	for size, within := range map[int]bool{0: false, 1 << 18: false, 400_000: true} {
+		files := fstest.MapFS{}
+		for _, name := range []string{"a.png", "b.png", "c.png"} {
+			files[name] = &fstest.MapFile{Data: zeros[:size]}
+		}
+		_, err := images.ReadFolder(files, wide)
+		check(fmt.Sprintf("three files of %d bytes", size), within, err)
+	}
+}
+
+// TestFilesAtTheDefaultLength: the default limit on the length of a file is 1 MiB and 16 bytes for
+// each coordinate.
+func TestFilesAtTheDefaultLength(t *testing.T) {
+	picture := encodedImage(t, image.NewGray(image.Rect(0, 0, 3, 3)), "png")
+	for extra, read := range map[int]bool{0: true, 1: false} {
+		file := make([]byte, 1<<20+16*9+extra)
+		copy(file, picture)
+		err := images.CheckFolder(fstest.MapFS{"a.png": {Data: file}}, records.Image(3, 3))
+		if (err == nil) != read {
+			t.Errorf("%d bytes more than the limit: got error %v, want none: %v", extra, err, read)
+		}
+	}
+}
+
+// TestOddFilesAreListed lists ten of twelve files, each by its number within its class.
+func TestOddFilesAreListed(t *testing.T) {
+	files := fstest.MapFS{}
+	for class, n := range map[string]int{"a": 4, "b": 8} {
+		for i := range n {
+			files[fmt.Sprintf("%s/%d.png", class, i)] = &fstest.MapFile{}
+		}
+	}
+	err := images.CheckFolder(files, records.Image(3, 3).WithLabels("a", "b"))
+	if err == nil {
+		t.Fatal("files without bytes are images")
+	}
+	said := err.Error()
+	if strings.Count(said, "of class 0") != 4 || strings.Count(said, "of class 1") != 6 ||
+		!strings.Contains(said, "file 0 of class 1") || !strings.Contains(said, "12 of the files") {
+		t.Errorf("got %v; want files 0 to 3 of class 0 and 0 to 5 of class 1, of 12", err)
 	}
 }

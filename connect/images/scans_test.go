@@ -51,3 +51,14 @@ func TestManyScans(t *testing.T) {
 		}
 	}
 }
+
+// TestScansAtTheLimit counts the first scan, too: mostScans are read, and one more is not.
+func TestScansAtTheLimit(t *testing.T) {
+	s := records.Image(8, 8)
+	for scans, want := range map[int]string{mostScans - 1: "",
+		mostScans: "a JPEG file of too many scans"} {
+		if _, odd := decodeImage(progressive(8, scans), s); odd != want {
+			t.Errorf("%d scans: got %q, want %q", scans+1, odd, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package sqlledger
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"testing"
@@ -163,4 +164,42 @@ func TestLinesThatAreNotAdded(t *testing.T) {
 	if err := w.Append(ctx, head, []ledger.JournalLine{good}); !errors.Is(err, ledger.ErrRolledBack) {
 		t.Errorf("a ledger that was removed: %v", err)
 	}
+}
+
+// TestSnapshotsAreOfTheirLedger: the snapshot from which a ledger is read is its own, also where
+// another ledger of the database has a later one.
+func TestSnapshotsAreOfTheirLedger(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, place string) {
+		b := mustOpen(t, place)
+		for name, snapshot := range map[string]uint64{"early": 2, "late": 4, "none": 0} {
+			j, err := b.Journal(t.Context(), name, ledger.Create)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			var at ledger.Position
+			for range 5 {
+				next := ledger.JournalLine{Text: fmt.Appendf(nil, `{"line":%d}`, at.Line+1),
+					Snapshot: at.Line+1 == snapshot}
+				next.Position = ledger.Position{Line: at.Line + 1, Hash: ledger.ChainHash(at.Hash, next.Text)}
+				if err := j.Append(t.Context(), at, []ledger.JournalLine{next}); err != nil {
+					t.Fatal(err)
+				}
+				at = next.Position
+			}
+		}
+		for name, first := range map[string]uint64{"early": 2, "late": 4, "none": 1} {
+			j, err := b.Journal(t.Context(), name, ledger.Read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer j.Close()
+			for l, err := range j.(ledger.Snapshotter).ReadLatest(t.Context()) {
+				if err != nil || l.Line != first || l.Snapshot != (name != "none") {
+					t.Errorf("%s: begins with line %d (%v), want %d", name, l.Line, err, first)
+				}
+				break
+			}
+		}
+	})
 }

@@ -138,3 +138,14 @@ func TestWordsAheadAreTheNextWords(t *testing.T) {
 	b.FillWords(want)
 	b.Finish(&ahead)
 }
+
+// TestCounterBlocksHaveTheirFields: every bit of a purpose, an id and a chunk has a place of its
+// own, or sub-streams would have the same words.
+func TestCounterBlocksHaveTheirFields(t *testing.T) {
+	var b [aes.BlockSize]byte
+	counterBlock(&b, 0xa1, 0xb1b2b3b4b5, 0xc1c2c3c4)
+	want := [aes.BlockSize]byte{0xa1, 0xb1, 0xb2, 0xb3, 0xb4, 0xb5, 0xc1, 0xc2, 0xc3, 0xc4}
+	if b != want {
+		t.Errorf("got %x, want %x", b, want)
+	}
+}

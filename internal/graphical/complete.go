@@ -97,8 +97,8 @@ func after(attributes []int, first int) (rest []int) {
 	return rest
 }
 
-// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n of them, and returns
-// the sum of the logarithms of what it divides by. dst may be the numbers.
+// weigh sets dst to the exponentials of numbers, with 1 as the largest of each n. It returns the
+// sum of the logarithms of what it divides by. dst may be the numbers.
 func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
 		top := slices.Max(theta[lo : lo+n])

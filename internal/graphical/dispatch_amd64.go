@@ -6,7 +6,7 @@ import has "golang.org/x/sys/cpu"
 
 //go:generate go -C ../../device/internal/asmgen run . -part tables -out ../../../internal/graphical/tables_amd64.s -stubs ../../../internal/graphical/tables_amd64.go -pkg graphical
 
-// vectors reports whether the kernels run on this machine. They give the bits of the portable loops.
+// vectors reports whether the kernels run on this machine. They give the bits of portable loops.
 var vectors = has.X86.HasAVX2
 
 // sumVectors is sum, after dst has been cleared.

@@ -143,6 +143,23 @@ func TestObservations(t *testing.T) {
 	}
 }
 
+// TestObservationsAreApart: a model given an observation has no factor in common with the same model
+// given another, also where the list of factors has room.
+func TestObservationsAreApart(t *testing.T) {
+	m := random(rand.New(rand.NewPCG(1, 3)))
+	m.Factors = slices.Grow(m.Factors, 4)
+	var weights [2][]float64
+	for i := range weights {
+		weights[i] = make([]float64, m.Domain[0])
+		weights[i][i] = 1
+	}
+	first, _ := m.Given(Observation([]int{0}, weights[0]))
+	m.Given(Observation([]int{0}, weights[1]))
+	if theta := first.Factors[len(m.Factors)].Theta; theta[0] != 0 {
+		t.Errorf("the observation has become %v", theta)
+	}
+}
+
 func bayes(d Domain, law []float64, a, value int, p float64) []float64 {
 	all := make([]int, len(d))
 	for i := range all {

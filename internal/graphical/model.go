@@ -214,8 +214,8 @@ func (m *Model) Marginal(attributes []int) []float64 {
 	return out
 }
 
-// Observation returns the factor of an observation. weights holds its probability given each cell of
-// the attributes, which must be ascending.
+// Observation returns the factor of an observation. weights holds its probability given each cell
+// of the attributes, which must be ascending.
 func Observation(attributes []int, weights []float64) Factor {
 	theta := make([]float64, len(weights))
 	for v, w := range weights {

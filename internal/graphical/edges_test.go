@@ -1,0 +1,97 @@
+package graphical
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// largest draws the largest numbers.
+type largest struct{}
+
+func (largest) Uint64() uint64 { return math.MaxUint64 }
+
+// TestExtendedModelsAreApart extends one model twice: neither has a factor of the other.
+func TestExtendedModelsAreApart(t *testing.T) {
+	m := NewModel(Domain{2, 3, 4}, append(make([]Factor, 0, 9), Factor{[]int{0}, make([]float64, 2)}))
+	one := m.Extended([]int{1})
+	other := m.Extended([]int{0}, []int{1, 2})
+	if !slices.Equal(one.Factors[1].Attributes, []int{1}) || len(one.Factors) != 2 ||
+		!slices.Equal(other.Factors[1].Attributes, []int{1, 2}) || len(other.Factors) != 2 {
+		t.Errorf("got factors %v and %v, want one more of [1] and of [1 2]", one.Factors, other.Factors)
+	}
+}
+
+// TestProbabilitiesOfObservationsAreAtMostOne observes what is certain: rounding errors must not
+// give it a probability above 1.
+func TestProbabilitiesOfObservationsAreAtMostOne(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	for range 100 {
+		m := random(rng)
+		pair := []int{rng.IntN(3), 3 + rng.IntN(2)} // another tree, whose sums round otherwise
+		certain := slices.Repeat([]float64{1}, int(m.Domain.Cells(pair)))
+		if _, p := m.Given(Observation(pair, certain)); !(p > 1-1e-9 && p <= 1) {
+			t.Fatalf("what is certain has the probability %v", p)
+		}
+	}
+}
+
+// TestFactorsThatAreNotFinite become numbers, since a file may hold any.
+func TestFactorsThatAreNotFinite(t *testing.T) {
+	theta := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, 0}
+	m := NewModel(Domain{5}, []Factor{{[]int{0}, slices.Clone(theta)}})
+	sum := 0.0
+	for _, p := range m.Marginal([]int{0}) {
+		sum += p
+	}
+	if !(math.Abs(sum-1) < 1e-12) {
+		t.Errorf("factors %v give probabilities of the sum %v, want 1", theta, sum)
+	}
+}
+
+// TestRoundedTotals: whether the total is more or less than the weights add up to, what is drawn has
+// a weight, and as many rows are drawn as wanted.
+func TestRoundedTotals(t *testing.T) {
+	weights, cells := []float64{0, 1, 0, 2, 0}, []int32{0, 1, 2, 3, 4}
+	if got := picked(rand.New(largest{}), weights, 4, cells); got != 3 {
+		t.Errorf("cell %d is picked, want 3, the last with a weight", got)
+	}
+	for _, total := range []float64{1, 3, 9} {
+		got := stratified(rand.New(rand.NewPCG(1, 1)), weights, total, cells, 12, nil)
+		if len(got) != 12 {
+			t.Errorf("a total of %v gives %d picks, want 12", total, len(got))
+		}
+		for _, cell := range got {
+			if weights[cell] == 0 {
+				t.Errorf("a total of %v: cell %d without a weight is picked", total, cell)
+			}
+		}
+	}
+}
+
+// TestFitWeighsSumsByTheirParts: a value that is the sum of many noisy numbers counts less than one
+// that is a single number.
+func TestFitWeighsSumsByTheirParts(t *testing.T) {
+	m := NewModel(Domain{2}, nil).Extended([]int{0})
+	err := m.Fit(t.Context(), []Measurement{
+		{Attributes: []int{0}, Values: []float64{80, 20}, Std: 1},
+		{Attributes: []int{0}, Values: []float64{20, 80}, Std: 1, Parts: []float64{99, 99}},
+	}, 100, 400)
+	want := (0.8 + 0.2/99) / (1 + 1./99)
+	if p := m.Marginal([]int{0}); err != nil || math.Abs(p[0]-want) > 1e-3 {
+		t.Errorf("got %v, %v, want a probability of %v of the first value", p, err, want)
+	}
+}
+
+func TestAnEndedContextEndsAFit(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	list := []Measurement{{Attributes: []int{0}, Values: []float64{8, 2}, Std: 1}}
+	m := NewModel(Domain{2}, nil).Extended([]int{0})
+	if err := m.Fit(ended, list, 10, 40); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want Canceled", err)
+	}
+}
