@@ -64,8 +64,8 @@ func (d Domain) newPacking(p pack, factors []Factor) packing {
 	return out
 }
 
-// sum sets the table of a pack to the sum of its factors, and returns the view from the clique, valid
-// until the next call: a view of its own for each pack of a file would take much memory.
+// sum sets the table of a pack to the sum of its factors, and returns the view from the clique. It
+// is valid until the next call: a view of its own for each pack of a file would take much memory.
 func (m *Model) sum(p *packing) view {
 	clear(p.table)
 	for k, i := range p.factors {
