@@ -85,7 +85,7 @@ func (t *model) combine(c records.JointCondition, given []graphical.Factor) (f g
 // partOf returns the fraction of its group that a code has.
 func (t *model) partOf(attribute, group, code int) float64 {
 	choice := t.choices[attribute][group]
-	k := slices.Index(t.codes[attribute][group], code)
+	k, _ := slices.BinarySearch(t.codes[attribute][group], code) // ascending
 	below := 0.0
 	if k > 0 {
 		below = choice[k-1]
