@@ -150,16 +150,16 @@ func TestDataOfTheCallerIsNotWritten(t *testing.T) {
 	}
 }
 
-// failing is data whose rows cannot be read.
-type failing struct{ shared }
+// unreadable is data whose rows cannot be read.
+type unreadable struct{ shared }
 
-func (failing) Range(int, int, *device.Batch) { panic("a disk that fails") }
+func (unreadable) Range(int, int, *device.Batch) { panic("a disk that fails") }
 
 // TestFailuresAreSeenFromOutside: data that is guarded and then clamped has failed if its inside
 // has, though that returns rows.
 func TestFailuresAreSeenFromOutside(t *testing.T) {
 	sets := &device.Sparse{Cols: 5, Offsets: []int{0, 0}}
-	c := records.Clamped(records.Guarded(failing{shared{records.Sets(5, 3), sets}}))
+	c := records.Clamped(records.Guarded(unreadable{shared{records.Sets(5, 3), sets}}))
 	if records.Failed(c) {
 		t.Error("data that was not read has failed")
 	}
@@ -167,5 +167,18 @@ func TestFailuresAreSeenFromOutside(t *testing.T) {
 	if c.Range(0, 1, &b); !records.Failed(c) || b.Rows != 1 {
 		t.Errorf("%d rows of data that fails, and it has failed: %v; want 1 and true", b.Rows,
 			records.Failed(c))
+	}
+}
+
+// TestConstraintsShareNoSlices: the lists of a constraint's columns and items may be used again.
+func TestConstraintsShareNoSlices(t *testing.T) {
+	columns, items := []string{"a", "b"}, []uint32{1, 2}
+	list := []records.Constraint{records.Ascending(columns...), records.StrictlyAscending(columns...),
+		records.Unique(columns...), records.Determines(columns), records.Combinations(columns),
+		records.HasItems(items...), records.LacksItems(items...)}
+	before := fmt.Sprint(list)
+	columns[0], items[0] = "other", 7
+	if after := fmt.Sprint(list); after != before {
+		t.Errorf("the constraints were %s, and are now %s", before, after)
 	}
 }
