@@ -182,3 +182,27 @@ func TestConstraintsShareNoSlices(t *testing.T) {
 		t.Errorf("the constraints were %s, and are now %s", before, after)
 	}
 }
+
+// long is data of the caller with more rows than are checked at once; all but one are right.
+type long struct{ wrong int }
+
+func (long) Schema() records.Schema               { return records.Binary(1).WithLabels("a", "b") }
+func (long) Len() int                             { return 3000 }
+func (long) Gather(rows []int32, b *device.Batch) {}
+func (d long) Range(lo, hi int, b *device.Batch) {
+	b.Rows, b.Dense = hi-lo, device.HostMatrix(hi-lo, 1, make([]float32, hi-lo))
+	b.Labels = make([]int32, hi-lo)
+	if lo <= d.wrong && d.wrong < hi {
+		b.Dense.Data[d.wrong-lo], b.Labels[d.wrong-lo] = 7, 9
+	}
+}
+
+// TestDefectsOfLongDataSayWhere: the row of a defect is counted from the first row of all.
+func TestDefectsOfLongDataSayWhere(t *testing.T) {
+	for _, row := range []int{0, 1023, 1024, 2999} {
+		err := records.Check(long{row})
+		if err == nil || strings.Count(err.Error(), fmt.Sprintf("row %d,", row)) != 2 {
+			t.Errorf("row %d is wrong, and so is its label: got %v", row, err)
+		}
+	}
+}
