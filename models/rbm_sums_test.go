@@ -48,3 +48,19 @@ func TestDistanceBoundsCoverRounding(t *testing.T) {
 		}
 	}
 }
+
+// TestFormsCountTheRowsOfARecord: a record of a critic adds a product for each of its rows to an
+// element, each of which is rounded; the rows may cancel.
+func TestFormsCountTheRowsOfARecord(t *testing.T) {
+	made, err := MLP{Hidden: []int{4}}.Critic(device.CPU(), 3, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := greyBatch(rand.New(rand.NewPCG(1, 1)), 5, 3, 1)
+	g := made.PairGradients(b, device.CPU().New(5, 3), make([]float32, 5), 10)
+	rows := made.(*critic).pair.ofPair
+	want := FixedForm{Terms: rows, Reach: cancelledReach}
+	if got := g.(FixedGradients).FixedForm(); got != want || rows < 2 {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
