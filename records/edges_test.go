@@ -150,16 +150,16 @@ func TestDataOfTheCallerIsNotWritten(t *testing.T) {
 	}
 }
 
-// failingShare is data whose rows cannot be read.
-type failingShare struct{ shared }
+// unreadable is data whose rows cannot be read.
+type unreadable struct{ shared }
 
-func (failingShare) Range(int, int, *device.Batch) { panic("a disk that fails") }
+func (unreadable) Range(int, int, *device.Batch) { panic("a disk that fails") }
 
 // TestFailuresAreSeenFromOutside: data that is guarded and then clamped has failed if its inside
 // has, though that returns rows.
 func TestFailuresAreSeenFromOutside(t *testing.T) {
 	sets := &device.Sparse{Cols: 5, Offsets: []int{0, 0}}
-	c := records.Clamped(records.Guarded(failingShare{shared{records.Sets(5, 3), sets}}))
+	c := records.Clamped(records.Guarded(unreadable{shared{records.Sets(5, 3), sets}}))
 	if records.Failed(c) {
 		t.Error("data that was not read has failed")
 	}
@@ -167,5 +167,42 @@ func TestFailuresAreSeenFromOutside(t *testing.T) {
 	if c.Range(0, 1, &b); !records.Failed(c) || b.Rows != 1 {
 		t.Errorf("%d rows of data that fails, and it has failed: %v; want 1 and true", b.Rows,
 			records.Failed(c))
+	}
+}
+
+// TestConstraintsShareNoSlices: the lists of a constraint's columns and items may be used again.
+func TestConstraintsShareNoSlices(t *testing.T) {
+	columns, items := []string{"a", "b"}, []uint32{1, 2}
+	list := []records.Constraint{records.Ascending(columns...), records.StrictlyAscending(columns...),
+		records.Unique(columns...), records.Determines(columns), records.Combinations(columns),
+		records.HasItems(items...), records.LacksItems(items...)}
+	before := fmt.Sprint(list)
+	columns[0], items[0] = "other", 7
+	if after := fmt.Sprint(list); after != before {
+		t.Errorf("the constraints were %s, and are now %s", before, after)
+	}
+}
+
+// long is data of the caller with more rows than are checked at once; all but one are right.
+type long struct{ wrong int }
+
+func (long) Schema() records.Schema               { return records.Binary(1).WithLabels("a", "b") }
+func (long) Len() int                             { return 3000 }
+func (long) Gather(rows []int32, b *device.Batch) {}
+func (d long) Range(lo, hi int, b *device.Batch) {
+	b.Rows, b.Dense = hi-lo, device.HostMatrix(hi-lo, 1, make([]float32, hi-lo))
+	b.Labels = make([]int32, hi-lo)
+	if lo <= d.wrong && d.wrong < hi {
+		b.Dense.Data[d.wrong-lo], b.Labels[d.wrong-lo] = 7, 9
+	}
+}
+
+// TestDefectsOfLongDataSayWhere: the row of a defect is counted from the first row of all.
+func TestDefectsOfLongDataSayWhere(t *testing.T) {
+	for _, row := range []int{0, 1023, 1024, 2999} {
+		err := records.Check(long{row})
+		if err == nil || strings.Count(err.Error(), fmt.Sprintf("row %d,", row)) != 2 {
+			t.Errorf("row %d is wrong, and so is its label: got %v", row, err)
+		}
 	}
 }

@@ -141,8 +141,8 @@ func bomb(start, piece string, n int) []byte {
 	return append(gz([]byte(start)), bytes.Repeat(many, n>>20)...)
 }
 
-// TestUnpackedBytesHaveALimit: what an input unpacks to is bounded by its size before unpacking, also
-// where no line and no value is too many. Here 50 kB unpack to 48 MiB of comments.
+// TestUnpackedBytesHaveALimit: what an input unpacks to is bounded by its size before unpacking,
+// also where no line and no value is too many. Here 50 kB unpack to 48 MiB of comments.
 func TestUnpackedBytesHaveALimit(t *testing.T) {
 	schema, err := records.NewSchema(records.Flag("f", "no", "yes"))
 	if err != nil {

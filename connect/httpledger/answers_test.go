@@ -421,8 +421,8 @@ func TestLongLinesAreRead(t *testing.T) {
 	for _, length := range []int{mostText + 1, 10} {
 		text := fmt.Appendf(nil, `{"line":%d,"x":%q}`, at.Line+1, strings.Repeat("x", length))
 		next := ledger.Position{Line: at.Line + 1, Hash: ledger.ChainHash(at.Hash, text)}
-		line := ledger.JournalLine{Position: next, Text: text}
-		if err := j.Append(t.Context(), at, []ledger.JournalLine{line}); err != nil {
+		line := []ledger.JournalLine{{Position: next, Text: text}}
+		if err := j.Append(t.Context(), at, line); err != nil {
 			t.Fatal(err)
 		}
 		at = next

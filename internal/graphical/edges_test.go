@@ -52,8 +52,8 @@ func TestFactorsThatAreNotFinite(t *testing.T) {
 	}
 }
 
-// TestRoundedTotals: whether the total is more or less than the weights add up to, what is drawn has
-// a weight, and as many rows are drawn as wanted.
+// TestRoundedTotals: whether the total is more or less than the weights add up to, what is drawn
+// has a weight, and as many rows are drawn as wanted.
 func TestRoundedTotals(t *testing.T) {
 	weights, cells := []float64{0, 1, 0, 2, 0}, []int32{0, 1, 2, 3, 4}
 	if got := picked(rand.New(largest{}), weights, 4, cells); got != 3 {

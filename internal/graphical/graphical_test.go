@@ -143,8 +143,8 @@ func TestObservations(t *testing.T) {
 	}
 }
 
-// TestObservationsAreApart: a model given an observation has no factor in common with the same model
-// given another, also where the list of factors has room.
+// TestObservationsAreApart: a model given an observation has no factor in common with the same
+// model given another, also where the list of factors has room.
 func TestObservationsAreApart(t *testing.T) {
 	m := random(rand.New(rand.NewPCG(1, 3)))
 	m.Factors = slices.Grow(m.Factors, 4)
