@@ -20,18 +20,19 @@ type Condition struct {
 // Span is an interval of coordinates from Lo to Hi, both included.
 type Span struct{ Lo, Hi float32 }
 
-// Conditions returns a condition for each column with a [Within] or an [Only] constraint. It omits
-// columns that enforcing the list may change, by repair or by [Determines], and datetimes with
-// encoded parts. Records still have to pass an [Enforcer]: coordinates are rounded, so a condition
-// may be off by 2⁻²⁴ of a column's range.
+// Conditions returns a condition for each column with a [Within] or an [Only] constraint, and a
+// joint one for each [Combinations] constraint whose columns all have levels or are the class. It
+// omits those with a column that enforcing the list may change, by repair or by [Determines], and
+// of datetimes with encoded parts. Records still have to pass an [Enforcer]: coordinates are
+// rounded, so a condition may be off by 2⁻²⁴ of a column's range.
 //
 // Errors: see [NewEnforcer].
-func Conditions(s Schema, list []Constraint) ([]Condition, error) {
+func Conditions(s Schema, list []Constraint) (single []Condition, joint []JointCondition,
+	err error) {
 	e, err := NewEnforcer(s, list...)
 	if err != nil || s.table == nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []Condition
 	for at, column := range s.table.columns {
 		c := Condition{Column: at}
 		var rules []*rule
@@ -47,10 +48,10 @@ func Conditions(s Schema, list []Constraint) ([]Condition, error) {
 		}
 		if len(rules) > 0 && column.parts == 0 {
 			c.allow(&s.table.cells[at], rules)
-			out = append(out, c)
+			single = append(single, c)
 		}
 	}
-	return out, nil
+	return single, e.joint(s), nil
 }
 
 // changes reports whether enforcing a rule may set a column.
@@ -193,17 +194,8 @@ type JointCondition struct {
 	Rows    [][]int // indices of levels, each row once; the number of levels for a missing value
 }
 
-// JointConditions returns a condition for each [Combinations] constraint whose columns all have
-// levels or are the class. It omits constraints with a column that enforcing the list may change,
-// as [Conditions] does.
-//
-// Errors: see [NewEnforcer].
-func JointConditions(s Schema, list []Constraint) ([]JointCondition, error) {
-	e, err := NewEnforcer(s, list...)
-	if err != nil || s.table == nil {
-		return nil, err
-	}
-	var out []JointCondition
+// joint returns the joint conditions of the rules, for a table.
+func (e *Enforcer) joint(s Schema) (out []JointCondition) {
 	for i := range e.rules {
 		r := &e.rules[i]
 		if r.kind != combinationConstraint || slices.ContainsFunc(r.at, func(at int) bool {
@@ -226,5 +218,5 @@ func JointConditions(s Schema, list []Constraint) ([]JointCondition, error) {
 		}
 		out = append(out, c)
 	}
-	return out, nil
+	return out
 }

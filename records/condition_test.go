@@ -46,7 +46,10 @@ func TestConditionsAreTheRules(t *testing.T) {
 			[]records.Constraint{records.Within("c", time.Second, "12.5")}},
 	} {
 		s := must(records.NewSchema(c.column))(t)
-		found := must(records.Conditions(s, c.list))(t)
+		found, _, err := records.Conditions(s, c.list)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if len(found) != 1 || found[0].Column != 0 || len(found[0].Met) != len(c.list) {
 			t.Fatalf("%v: got conditions %+v, want one for column 0", c.list, found)
 		}
@@ -98,7 +101,7 @@ func TestConditionsOnLevels(t *testing.T) {
 		records.Numeric("x", 0, 1), records.Numeric("y", 0, 1), records.Numeric("z", 0, 1),
 		records.Datetime("day", at("2020-01-01T00:00:00Z"), at("2021-01-01T00:00:00Z"),
 			24*time.Hour).WithParts(records.WeekdayPart), records.Label("class", "a", "b")))(t)
-	found := must(records.Conditions(s, []records.Constraint{
+	found, _, err := records.Conditions(s, []records.Constraint{
 		records.Within("x", 0.5, nil), // changed by the repair of Ascending
 		records.Ascending("x", "y").Repaired(),
 		records.Only("town", "Ulm", nil),
@@ -107,18 +110,22 @@ func TestConditionsOnLevels(t *testing.T) {
 		records.Determines([]string{"town", "z"}),
 		records.Within("z", 0, 0.1), // determined by town
 		records.Unique("x", "town"),
-	}))(t)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(found) != 2 || found[0].Column != 0 || found[1].Column != 5 ||
 		!slices.Equal(found[0].Levels, []bool{false, false, true}) || !found[0].Missing ||
 		!slices.Equal(found[1].Levels, []bool{false, true}) || !slices.Equal(found[0].Met, []int{2}) ||
 		!slices.Equal(found[1].Met, []int{3}) {
 		t.Errorf("got wrong conditions %+v", found)
 	}
-	if _, err := records.Conditions(s, []records.Constraint{records.Only("x", "?")}); err == nil {
+	if _, _, err := records.Conditions(s, []records.Constraint{records.Only("x", "?")}); err == nil {
 		t.Error("a value that is not a number is accepted")
 	}
-	if found := must(records.Conditions(records.Sets(9, 3), nil))(t); found != nil {
-		t.Errorf("sets: got conditions %+v, want none", found)
+	if found, joint, err := records.Conditions(records.Sets(9, 3), nil); found != nil ||
+		joint != nil || err != nil {
+		t.Errorf("sets: got conditions %+v, %+v, %v, want none", found, joint, err)
 	}
 }
 
@@ -142,7 +149,7 @@ func TestJointConditions(t *testing.T) {
 		"a column that is repaired": {[]records.Constraint{pairs, records.Combinations(
 			[]string{"c", "o"}, []string{"p", "1"}).Repaired()}, "[]"},
 	} {
-		got, err := records.JointConditions(s, one.list)
+		_, got, err := records.Conditions(s, one.list)
 		if text := fmt.Sprint(got); err != nil || text != one.want {
 			t.Errorf("%s: %s, %v, want %s", name, text, err, one.want)
 		}

@@ -82,7 +82,7 @@ func StrictlyAscending(columns ...string) Constraint {
 // example, a row may hold a town and its country. A value is given as its text in files, "" if it
 // is missing.
 func Combinations(columns []string, rows ...[]string) Constraint {
-	return Constraint{kind: combinationConstraint, columns: slices.Clone(columns), rows: rows}
+	return Constraint{kind: combinationConstraint, columns: slices.Clone(columns), rows: copied(rows)}
 }
 
 // Determines requires the last column to be a function of the columns before it. Two records with
@@ -93,7 +93,15 @@ func Combinations(columns []string, rows ...[]string) Constraint {
 //
 // Enforcing the constraint sets the last column, so the constraint alone rejects no record.
 func Determines(columns []string, known ...[]string) Constraint {
-	return Constraint{kind: determinesConstraint, columns: slices.Clone(columns), rows: known}
+	return Constraint{kind: determinesConstraint, columns: slices.Clone(columns), rows: copied(known)}
+}
+
+func copied(rows [][]string) [][]string {
+	rows = slices.Clone(rows)
+	for i, row := range rows {
+		rows[i] = slices.Clone(row)
+	}
+	return rows
 }
 
 // Unique requires that no two records of a draw have the same values in all of the columns. None of

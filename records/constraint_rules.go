@@ -270,7 +270,8 @@ func (r *rule) table(m *mixed, names columnNames, wrong func(any, string) error)
 	if len(r.Constraint.rows) == 0 && r.kind != determinesConstraint {
 		return wrong("no rows", "the values that are allowed")
 	}
-	r.keys, r.known, r.wanted = map[uint64][]int{}, map[uint64]token{}, map[uint64]bool{}
+	r.keys = make(map[uint64][]int, len(r.Constraint.rows))
+	r.known, r.wanted = map[uint64]token{}, map[uint64]bool{}
 	for i, row := range r.Constraint.rows {
 		if len(row) != len(r.at) {
 			return wrong(fmt.Sprintf("row %d of %d values", i, len(row)),

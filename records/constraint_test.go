@@ -278,3 +278,20 @@ func TestConstraintsOfSmallFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfConstraintsAreCopied: a caller may change the rows of combinations afterwards.
+func TestRowsOfConstraintsAreCopied(t *testing.T) {
+	rows := [][]string{{"1", "p"}, {"2", "q"}}
+	list := []records.Constraint{records.Combinations([]string{"a", "c"}, rows...),
+		records.Determines([]string{"a", "c"}, rows...)}
+	var before []string
+	for _, c := range list {
+		before = append(before, string(must(json.Marshal(c))(t)))
+	}
+	rows[0][1], rows[1] = "r", []string{"3", "r"}
+	for i, c := range list {
+		if text := string(must(json.Marshal(c))(t)); text != before[i] {
+			t.Errorf("%s has become %s", before[i], text)
+		}
+	}
+}

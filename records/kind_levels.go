@@ -66,7 +66,7 @@ func (f *columnFaults) levels() {
 
 // texts checks that every level and alias is plain text and has only one meaning.
 func (f *columnFaults) texts() {
-	level, alias := map[string]bool{}, map[string]bool{}
+	level, alias := make(map[string]bool, len(f.column.levels)), map[string]bool{}
 	for i, text := range f.column.levels {
 		if !plainText(text) || level[text] {
 			f.bad(fmt.Sprintf(".Levels[%d]", i), quotedName(text),

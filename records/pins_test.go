@@ -350,9 +350,8 @@ func (p *pinner) table(seed int) {
 	back, err := records.ReadSchema(bytes.NewReader(text))
 	p.say("schema", err, text, s.Blocks(), s.MaxNorm(), s.Dim(), back.Equal(s),
 		records.Difference(s.WithoutLabels(), s))
-	met, err := records.Conditions(s, s.Constraints())
-	joint, late := records.JointConditions(s, s.Constraints())
-	p.say("conditions", err, met, late, joint)
+	met, joint, err := records.Conditions(s, s.Constraints())
+	p.say("conditions", err, met, err, joint)
 	layout := records.CSV{Header: p.rarely(2), FirstRecord: true}
 	if p.rarely(4) {
 		layout.Comma, layout.Missing, layout.Comment = ';', []string{"junk", "?"}, '#'

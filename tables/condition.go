@@ -17,11 +17,7 @@ import (
 // code's values that is allowed. Numbers are drawn from the allowed parts of their cell.
 // Combinations are conditioned on in tables_joint.go.
 func (t *model) Condition(list []records.Constraint) (synth.Model, []int, float64) {
-	conditions, err := records.Conditions(t.schema, list)
-	if err != nil {
-		return t, nil, 1
-	}
-	joint, err := records.JointConditions(t.schema, list)
+	conditions, joint, err := records.Conditions(t.schema, list)
 	if err != nil || len(conditions)+len(joint) == 0 {
 		return t, nil, 1
 	}

@@ -313,3 +313,42 @@ func TestLateColumnsOfASmallFile(t *testing.T) {
 		t.Errorf("three rows take %d MB, want at most 14", got)
 	}
 }
+
+// TestCombinationsOfManyLevels: a file of 900 kB may have 20,000 levels and 15,000 combinations of
+// them, which are read for each set of conditions.
+func TestCombinationsOfManyLevels(t *testing.T) {
+	levels, rows := make([]string, 20_000), make([][]string, 15_000)
+	for i := range levels {
+		levels[i] = fmt.Sprint("level", i)
+	}
+	for i := range rows {
+		rows[i] = []string{levels[i], []string{"no", "yes"}[i%2]}
+	}
+	s, err := records.NewSchema(records.Categorical("c", levels...), records.Flag("f", "no", "yes"),
+		records.Label("y", "no", "yes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = s.WithConstraints(records.Combinations([]string{"c", "f"}, rows...))
+	var groups []marginal.Grouping
+	for _, a := range marginal.AttributesIn(s, leastFine) {
+		g := marginal.Grouping{Group: make([]uint16, a.Codes), Size: 2, Part: make([]float64, a.Codes)}
+		for code := range g.Group {
+			g.Group[code], g.Part[code] = uint16(code%2), 2/float64(a.Codes)
+		}
+		groups = append(groups, g)
+	}
+	m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups),
+		[]graphical.Factor{{Attributes: []int{0, 1, 2}, Theta: make([]float64, 8)}}))
+	g := synth.NewGenerator(nameAIM, m, ledger.Guarantee{})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	rowsOf, err := g.Sample(t.Context(), 100, synth.OfClass(1), synth.Seed(1))
+	runtime.ReadMemStats(&after)
+	if err != nil || rowsOf.Len() != 100 {
+		t.Fatal(rowsOf, err)
+	}
+	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 36 {
+		t.Errorf("a draw allocated %d MiB", mib)
+	}
+}
