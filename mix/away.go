@@ -165,7 +165,7 @@ func (x *mixer) coming() [][]*mechanism.Allowance {
 	for more := true; more; {
 		more = false
 		for i, l := range x.lanes {
-			n := min(turn, remaining[i])
+			n := min(x.most, remaining[i])
 			for range n {
 				order[l.part] = append(order[l.part], l.allowance)
 			}

@@ -17,6 +17,7 @@ type mixer struct {
 	source *source
 	away   *away // not nil if other processes read the records
 	lanes  []*lane
+	most   int // mixtures of a lane in a round
 }
 
 // A lane releases a fixed share of the mixtures of one part, with its own allowance.
@@ -34,8 +35,9 @@ type lane struct {
 	noisy  []float64
 }
 
-// turn is the largest number of mixtures that a lane releases in one round.
-const turn = 16
+// A lane releases at most mostTurn mixtures in one round, and an eighth of its share, since a run
+// that is killed within a round loses the round.
+const mostTurn = 16
 
 // mixer releases the centres and creates the lanes. Lanes of different parts alternate: first come
 // the lanes with the first allowance of each part, then the lanes with the second, and so on. The
@@ -61,6 +63,7 @@ func (w *work) mixer(ctx context.Context, r *synth.Run) (*mixer, error) {
 		part := i % parts
 		x.lanes = append(x.lanes, &lane{part: part, allowance: all[part*(len(all)/parts)+i/parts]})
 	}
+	x.most = min(max(w.config.Mixtures/(8*len(all)), 1), mostTurn)
 	return x, nil
 }
 
@@ -72,7 +75,7 @@ func left(r *synth.Run) (n int) {
 	return n
 }
 
-// rounds releases the remaining mixtures. In each round every lane releases up to turn mixtures,
+// rounds releases the remaining mixtures. In each round every lane releases up to most mixtures,
 // concurrently with the other lanes. The round's chunk of rows and the parts of these rows are then
 // passed to keep.
 func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32)) error {
@@ -89,7 +92,7 @@ func (x *mixer) rounds(ctx context.Context, keep func(chunk *Rows, parts []int32
 			return err
 		}
 		// The rows of a round are kept together, so checkpoints are written between rounds only.
-		if err := x.run.Ahead(PurposeMixtures, turn); err != nil {
+		if err := x.run.Ahead(PurposeMixtures, x.most); err != nil {
 			return err
 		}
 		parts := x.place()
@@ -126,7 +129,7 @@ func (x *mixer) place() (parts []int32) {
 	for _, l := range x.lanes {
 		l.places = l.places[:0]
 	}
-	for i := range turn {
+	for i := range x.most {
 		for _, l := range x.lanes {
 			if i < l.allowance.Remaining() {
 				l.places = append(l.places, len(parts))

@@ -26,16 +26,14 @@ const childVariable = "PRIVGEN_SYNTHTEST_CHILD"
 // Kill runs the subject in child processes and kills them at random moments, kills times in total.
 // The processes record all draws in a file separate from the checkpoint. Kill checks that the
 // processes draw only reserved uses, and no noise twice. Every restart must resume the run, and no
-// other files may be left. Only a small run, which makes all draws of a release between two writes
-// of its checkpoint, may have lost them all and say so. A child process runs the test function that
-// calls Kill or [Race] from its beginning. That test function must call Kill or Race every time it
-// runs, and for one subject only.
+// other files may be left. A child process runs the test function that calls Kill or [Race] from
+// its beginning. That test function must call Kill or Race every time it runs, and for one subject
+// only.
 func Kill(t *testing.T, s Subject, kills int) {
 	t.Helper()
 	s.inChild(t)
 	rng := rand.New(rand.NewPCG(uint64(kills), 0x6b696c6c))
-	whole, lost := s.timed(t), 0
-next:
+	whole := s.timed(t)
 	for left := kills; left > 0; {
 		c := newCase(t)
 		for {
@@ -48,10 +46,7 @@ next:
 				break
 			}
 			if !killed(err) {
-				if lost++; lost > 1+kills/4 || !strings.Contains(c.output(), synth.ErrLost.Error()) {
-					t.Fatalf("a restart does not continue the run: %v\n%s", err, c.output())
-				}
-				continue next
+				t.Fatalf("a restart does not continue the run: %v\n%s", err, c.output())
 			}
 			if left--; left <= 0 {
 				whole = time.Hour // so that the last run can finish
