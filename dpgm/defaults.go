@@ -221,7 +221,8 @@ func (c *Config) chooseSteps(t defaults.Task, least, most int) {
 }
 
 // cost predicts the time and memory of the run. Each iteration of k-means reads all records; each
-// training step reads a batch. A set is assumed to have min(dim, 20) items.
+// training step reads a batch. A set is assumed to have min(dim, 20) items. The cluster of a record
+// takes 4 bytes, and as many are garbage that is not collected yet.
 func (c Config) cost(t defaults.Task) defaults.Cost {
 	dim, n := float64(c.Schema.Dim()), float64(t.Nominal)
 	dense := dim // numbers in a record
@@ -250,7 +251,7 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 		}
 		centers := math.Max(float64(c.Cluster.Centers), k)
 		operations += 2*n*one + float64(c.Cluster.Iterations)*n*d*(centers+8)
-		if bytes += 8<<20 + 8*n; 4*n*d <= 128<<20 { // clusters, garbage; more is computed again
+		if bytes += 8<<20 + 8*n; 4*n*d <= 128<<20 { // more is computed again
 			bytes += 4 * n * d
 		}
 	}

@@ -96,6 +96,7 @@ func Determines(columns []string, known ...[]string) Constraint {
 	return Constraint{kind: determinesConstraint, columns: slices.Clone(columns), rows: copied(known)}
 }
 
+// copied returns a copy of rows and of each row.
 func copied(rows [][]string) [][]string {
 	rows = slices.Clone(rows)
 	for i, row := range rows {

@@ -38,7 +38,7 @@ def mean_loss(layers, x, noise):
 
 
 def draw(key, rows, batch):
-    """A batch of rows and its noise. JAX's default generator would take a fifth of the time."""
+    """A batch of rows and its noise."""
     a, b = jax.random.split(key)
     return rows[jax.random.randint(a, (batch,), 0, ROWS)], jax.random.normal(b, (batch, LATENT))
 
