@@ -2,6 +2,7 @@
 
 package graphical
 
+// vectors is false where there are no kernels. Then nothing calls the functions below.
 const vectors = false
 
 func (view) sumVectors(dst, table []float64) {}
