@@ -101,13 +101,26 @@ func after(attributes []int, first int) (rest []int) {
 // sum of the logarithms of what it divides by. dst may be the numbers.
 func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
-		top := slices.Max(theta[lo : lo+n])
+		top := maximum(theta[lo : lo+n])
 		tops += top
 		for k := lo; k < lo+n; k++ {
 			dst[k] = math.Exp(theta[k] - top)
 		}
 	}
 	return tops
+}
+
+// maximum returns the largest of some numbers, and NaN if one is NaN. It compares four at a time,
+// because each comparison waits for the one before.
+func maximum(x []float64) float64 {
+	top := x[0]
+	for ; len(x) >= 4; x = x[4:] {
+		top = max(top, max(max(x[0], x[1]), max(x[2], x[3])))
+	}
+	for _, v := range x {
+		top = max(top, v)
+	}
+	return top
 }
 
 // of returns the numbers of list, theta or weights, for the given values.

@@ -153,7 +153,7 @@ func (m *Model) quickUp() bool {
 	for i := len(m.nodes) - 1; i >= 0; i-- {
 		n := &m.nodes[i]
 		n.up.sum(n.total, n.work)
-		top := slices.Max(n.total)
+		top := maximum(n.total)
 		lost := n.lost * float64(len(n.work)) / top
 		if !(lost < mostLost) {
 			return false
