@@ -75,7 +75,7 @@ type input struct {
 	cells   []any  // one for each of the query's columns
 	scan    []any  // pointers to the cells
 	values  []any  // in the schema's order
-	row     func() // called with the cells of each row; nil for none
+	row     func() error // called after each row; nil for none
 }
 
 func open(ctx context.Context, db Querier, s records.Schema, rows int, query string,
@@ -157,7 +157,9 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 			return nil, false, failed(err)
 		}
 		if in.row != nil {
-			in.row()
+			if err := in.row(); err != nil {
+				return nil, false, err
+			}
 		}
 		for j, place := range in.places {
 			if place < 0 {
