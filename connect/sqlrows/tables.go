@@ -19,8 +19,8 @@ import (
 // ReadTables reads the tables or views of a database that have the names, the keys and the columns
 // of a description. Keys may be numbers or texts. A table more than one level below the root needs
 // the root's key too, which a view can join. A view is a program of whoever made the database: it
-// may compute without end, until ctx ends it. Values and UnpackedBytes of the limits, if given, bound
-// the cells that are read and the bytes of their texts.
+// may compute without end, until ctx ends it. Values and UnpackedBytes of the limits, if given,
+// bound the cells that are read and the bytes of their texts.
 //
 // Guarantee: see [records.Link], also for which rows are left out.
 // Errors: see [ReadFrame]; *[param.Error] for an invalid description; a *[records.LimitError].
@@ -107,7 +107,7 @@ func take(left *records.Limits, cells []any) error {
 		return &records.LimitError{Limit: "Values", What: "sqlrows: the tables have too many cells"}
 	}
 	if left.UnpackedBytes < 0 {
-		return &records.LimitError{Limit: "UnpackedBytes", What: "sqlrows: the tables' texts are too long"}
+		return &records.LimitError{Limit: "UnpackedBytes", What: "sqlrows: the tables' texts are long"}
 	}
 	return nil
 }
