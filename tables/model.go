@@ -74,7 +74,7 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	codes := make([]int, len(t.attributes))
 	var again *redraw
 	if t.trend != nil {
-		again = t.newRedraw(model, codes)
+		again = t.newRedraw(model, codes, d.Err)
 	}
 	draw := func(rows *records.Nonzeros) { t.row(pools.next, again, codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
