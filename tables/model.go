@@ -78,9 +78,14 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	}
 	draw := func(rows *records.Nonzeros) { t.row(pools.next, again, codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
-	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
+	out := synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		return records.DecodeNonzeros(t.schema, next.rows(n))
-	}}, nil
+	}}
+	if again != nil && again.allowed != nil {
+		next.alone = true // so that no row is counted before it is wanted
+		out.Unaccepted = func() int { return again.unmet }
+	}
+	return out, nil
 }
 
 // row adds a row with values of drawn groups, some of which again replaces if it is not nil. It

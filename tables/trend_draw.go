@@ -30,6 +30,7 @@ type redraw struct {
 	completed func(a int) int
 	completer *graphical.Completer
 	ended     func() error // of the draw's context
+	unmet     int          // rows whose target was set to meet a condition, without regard to the row
 }
 
 // newRedraw returns the redraw of rows that a graphical model of t draws. It writes codes. It gives
@@ -111,6 +112,7 @@ func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (grou
 		}
 		if try == mostTries || try%triesAtOnce == 0 && d.ended() != nil {
 			code = d.any.Pick(rng, -1)
+			d.unmet++
 			break
 		}
 	}
