@@ -28,13 +28,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// openTables reads a description of several tables; ok is false for a file that describes one
-// table.
-func openTables(path string) (t records.Tables, ok bool, err error) {
-	text, err := readFile(path, mostPlan)
-	if err != nil {
-		return t, false, err
-	}
+// tablesIn reads the description of several tables in a file's text; ok is false for a text that
+// describes one table.
+func tablesIn(path string, text []byte) (t records.Tables, ok bool, err error) {
 	var head map[string]any
 	if param.Decode(text, &head) != nil || head["key"] == nil {
 		return t, false, nil
@@ -324,8 +320,12 @@ func openDatabase(path, mode string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// isDatabase reports whether a file is an SQLite database.
+// isDatabase reports whether a file is an SQLite database. It reads nothing from a pipe, which would
+// lose what is read.
 func isDatabase(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

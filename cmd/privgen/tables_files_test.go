@@ -33,7 +33,7 @@ const twoOrders = "id,paid,note\n1,yes,a\n2,no,b\n"
 func TestATextIsNoOtherRow(t *testing.T) {
 	s := newSession(t)
 	shop(s, "id,region\n1,n\n2,s\n", "id,paid,note\n1,yes,\"x\n2,no,y\n2,no,z\"\n")
-	d, _, err := openTables(s.path("shop.json"))
+	d, _, err := tablesIn("shop.json", []byte(s.read("shop.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestFitOfBadTables(t *testing.T) {
 func TestSmallDatabasesCostLittle(t *testing.T) {
 	s := newSession(t)
 	shop(s, "id,region\n", "id,paid,note\n")
-	d, _, err := openTables(s.path("shop.json"))
+	d, _, err := tablesIn("shop.json", []byte(s.read("shop.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,5 +130,27 @@ func TestSmallDatabasesCostLittle(t *testing.T) {
 		if (err != nil) != (view.rows < 0) || err == nil && l.Len() != view.rows {
 			t.Errorf("%s: got error %v, want %d rows", view.text, err, view.rows)
 		}
+	}
+}
+
+// TestNothingIsReadFromPipes: what is read from a pipe to see whether it holds a database would be
+// missing from the records.
+func TestNothingIsReadFromPipes(t *testing.T) {
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Skip(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	const text = "SQLite format 3\x00 and more"
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	isDatabase(fmt.Sprint("/dev/fd/", r.Fd()))
+	if left, err := io.ReadAll(r); string(left) != text {
+		t.Errorf("%q is left, %v", left, err)
 	}
 }
