@@ -31,8 +31,8 @@ func TestCopiesDrawNothing(t *testing.T) {
 	plain := accountant.Gaussian{NoiseMultiplier: 1}
 	_, err := copied(run).Reserve("p", plain, 1)
 	refused("a run reserves", err)
-	for _, e := range []accountant.Event{plain, accountant.PoissonSampled{Probability: 0.5, Event: plain},
-		accountant.Laplace{Scale: 1}} {
+	for _, e := range []accountant.Event{plain, accountant.Laplace{Scale: 1},
+		accountant.PoissonSampled{Probability: 0.5, Event: plain}} {
 		a, err := run.Reserve("p", e, 2)
 		if err != nil {
 			t.Fatal(err)

@@ -14,10 +14,11 @@ import (
 // constraints.
 //
 // Systems meet some constraints exactly, without rejecting records. Every system meets a constraint
-// to one class exactly; a pool does not weigh its systems anew for it. AIM and MST also do so for constraints on values of any columns and for
-// combinations of levels, and the other systems of counts for constraints on items. All other
-// constraints are met by rejection. [OnAccepted] reports the acceptance of every constraint. The
-// error is *[Rejected] if fewer records are accepted than [Effort] demands.
+// to one class exactly; a pool keeps the shares of its systems then. AIM and MST also do so for
+// constraints on values of any columns and for combinations of levels, and the other systems of
+// counts for constraints on items. All other constraints are met by rejection. [OnAccepted] reports
+// the acceptance of every constraint. The error is *[Rejected] if fewer records are accepted than
+// [Effort] demands.
 //
 // Guarantee: drawing is post-processing, since constraints are public and only generated records
 // are tested.

@@ -378,8 +378,8 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// TestContextsEndTries: a draw under a condition that a row hardly ever meets ends between two tries
-// of one row.
+// TestContextsEndTries: a draw under a condition that a row hardly ever meets ends between two
+// tries of one row.
 func TestContextsEndTries(t *testing.T) {
 	plan, _ := targetPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-5})
 	g := must(plan.Fit(privacytest.Seeded(t, t.Context(), 6), targetRows(t, 500, 2)))(t)

@@ -117,10 +117,10 @@ func (w *weighing) solve(ctx context.Context) error {
 	return nil
 }
 
-// sweep solves the equations of one table and returns the largest change of a multiplier. With λ = μ
-// + shift, a record's new weight is its base times e^μ in a cell, and rest·e^−shift in none. The
-// shift is the one with which the weights sum to 1. If all records are in cells, μ is kept, since
-// base and weight do not depend on the shift then.
+// sweep solves the equations of one table and returns the largest change of a multiplier. With
+// λ = μ + shift, a record's new weight is its base times e^μ in a cell, and rest·e^−shift in none.
+// The shift is the one with which the weights sum to 1. If all records are in cells, μ is kept,
+// since base and weight do not depend on the shift then.
 func (w *weighing) sweep(t int) (largest float64) {
 	shares, rest := w.shares(t)
 	lambda, variance := w.lambda[t], w.tables[t].std*w.tables[t].std
