@@ -17,6 +17,9 @@ import (
 // Fit releases the columns, groups their values, and measures the chosen tables.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
 	w.Cells = min(w.Cells, mostCells/network.Sharers(ctx))
+	if w.before > 0 {
+		w.Cells = min(w.Cells, mostPassed/max(w.Schema.RowsPerPerson(), 1))
+	}
 	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, err

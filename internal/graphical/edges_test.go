@@ -14,6 +14,11 @@ type largest struct{}
 
 func (largest) Uint64() uint64 { return math.MaxUint64 }
 
+// smallest draws zeros.
+type smallest struct{}
+
+func (smallest) Uint64() uint64 { return 0 }
+
 // TestExtendedModelsAreApart extends one model twice: neither has a factor of the other.
 func TestExtendedModelsAreApart(t *testing.T) {
 	m := NewModel(Domain{2, 3, 4}, append(make([]Factor, 0, 9), Factor{[]int{0}, make([]float64, 2)}))
@@ -56,8 +61,16 @@ func TestFactorsThatAreNotFinite(t *testing.T) {
 // has a weight, and as many rows are drawn as wanted.
 func TestRoundedTotals(t *testing.T) {
 	weights, cells := []float64{0, 1, 0, 2, 0}, []int32{0, 1, 2, 3, 4}
-	if got := picked(rand.New(largest{}), weights, 4, cells); got != 3 {
-		t.Errorf("cell %d is picked, want 3, the last with a weight", got)
+	c := NewModel(Domain{5}, nil).Completer(0)
+	for last, want := range map[float64]int32{2: 3, 1e300: 3, 1e-300: 1} { // 1 + 1e-300 is 1
+		copy(c.model.nodes[0].work, []float64{0, 1, 0, last, 0})
+		c.passes++
+		if got := c.picked(rand.New(largest{}), 0, 0); got != want {
+			t.Errorf("weights 1 and %v: cell %d is picked, want %d", last, got, want)
+		}
+		if got := c.picked(rand.New(smallest{}), 0, 0); got != 1 {
+			t.Errorf("weights 1 and %v: cell %d is picked, want 1, the first", last, got)
+		}
 	}
 	for _, total := range []float64{1, 3, 9} {
 		got := stratified(rand.New(rand.NewPCG(1, 1)), weights, total, cells, 12, nil)
