@@ -74,7 +74,7 @@ func loading(opts []LoadOption) (l Loading, err error) {
 // generatorHeader is the part of a generator's file header that all systems share.
 type generatorHeader struct {
 	Model     json.RawMessage   `json:"model"`
-	Guarantee *ledger.Guarantee `json:"guarantee"` // nil would be read as ε = 0
+	Guarantee *ledger.Guarantee `json:"guarantee"` // nil, or no entries, would be read as ε = 0
 }
 
 // file returns the generator as a file.
@@ -137,8 +137,9 @@ func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 	if err := f.Decode(&h); err != nil {
 		return nil, err
 	}
-	if err := checkDocument(h.Model, l.Limits); err != nil || h.Guarantee == nil {
-		return nil, Malformed(cmp.Or(err, errors.New("a generator without a guarantee")))
+	if err := checkDocument(h.Model, l.Limits); err != nil || h.Guarantee == nil ||
+		len(h.Guarantee.Entries) == 0 { // every fit reserves its noise
+		return nil, Malformed(cmp.Or(err, errors.New("a generator without the entries of a guarantee")))
 	}
 	m, err := s.Model(&File{Kind: f.Kind, Header: h.Model, Sections: f.Sections}, l)
 	if err != nil {
