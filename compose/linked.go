@@ -45,9 +45,9 @@ type followingDesign interface {
 }
 
 // A followingModel draws the last columns of rows whose first columns are known, at most some
-// different ones for a root row.
+// for a root row.
 type followingModel interface {
-	After(own records.Schema, different int) (func(known *records.Nonzeros,
+	After(own records.Schema, rows int) (func(known *records.Nonzeros,
 		seed uint64) (*records.Frame, error), error)
 }
 

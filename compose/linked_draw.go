@@ -26,11 +26,7 @@ func grownFrom(t records.Tables, of []synth.Model) (g grown, err error) {
 		if !ok {
 			return g, synth.Malformed(fmt.Errorf("a model of table %d that cannot follow its parent", i))
 		}
-		different := s.RowsPerPerson()
-		if below := t.All()[i+1]; !below.Ordered {
-			different /= below.Most // rows of one parent follow the same
-		}
-		draw, err := f.After(own, different)
+		draw, err := f.After(own, s.RowsPerPerson())
 		if err != nil {
 			return g, err
 		}

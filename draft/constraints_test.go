@@ -65,8 +65,8 @@ func TestPartsOfConstraintsStay(t *testing.T) {
 	s = s.WithConstraints(records.Ascending("a", "b"), records.StrictlyAscending("b", "c"),
 		records.Within("d", "none", "mid"), records.Within("d", "low", "top").OrMissing(),
 		records.Within("d", "high", nil), records.Only("a", "low", "top", nil),
-		records.Combinations(where, []string{"Basel", "CH"}, []string{"Chur", "CH"}, []string{"Bonn", "D"},
-			[]string{"other", "other"}).Repaired(),
+		records.Combinations(where, []string{"Basel", "CH"}, []string{"Chur", "CH"},
+			[]string{"Bonn", "D"}, []string{"other", "other"}).Repaired(),
 		records.Determines(where, []string{"Chur", "CH"}, []string{"Basel", "CH"}),
 		records.Determines(where, []string{"Chur", "CH"}), records.Only("town", "Chur"),
 		records.Only("n", 3, 900), records.Unique("a", "town"))

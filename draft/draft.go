@@ -13,8 +13,8 @@ import (
 type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
 	// outside its bounds are clamped, and rare levels become the other level, as in any schema. It
-	// has as much of the candidates' constraints as its columns can have: rows and bounds of values that
-	// are kept. Columns of ordered levels that a constraint compares have the same levels.
+	// has as much of the candidates' constraints as its columns can have: rows and bounds of values
+	// that are kept. Columns of ordered levels that a constraint compares have the same levels.
 	Schema    records.Schema   `json:"schema"`
 	Columns   []Column         `json:"columns"` // the estimated columns
 	Std       float64          `json:"std"`     // standard deviation of the noise on each count

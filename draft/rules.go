@@ -6,18 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
 // ruleOf returns a constraint in JSON.
 func ruleOf(c records.Constraint) (r map[string]any) {
 	text, _ := json.Marshal(c)
-	_ = json.Unmarshal(text, &r)
+	_ = param.Decode(text, &r)
 	return r
 }
 
-// align gives narrowed columns that a rule compares the same levels, from the first to the last that
-// one of them has.
+// align gives narrowed columns that a rule compares the same levels, from the first to the last
+// that one of them has.
 func align(wide records.Schema, columns []records.Column) {
 	declared := wide.Columns()
 	for changed := true; changed; {
@@ -77,7 +78,7 @@ func held(s, wide records.Schema, c records.Constraint) (out records.Constraint,
 	}
 	fits := func() bool {
 		text, _ := json.Marshal(r)
-		return json.Unmarshal(text, &out) == nil && s.WithConstraints(out).Validate() == nil
+		return param.Decode(text, &out) == nil && s.WithConstraints(out).Validate() == nil
 	}
 	if rows, some := r["rows"].([]any); some {
 		r["rows"] = without(rows, func(part []any) bool { r["rows"] = part; return fits() })

@@ -96,15 +96,15 @@ func TestModelsOfManyRowsAreSmall(t *testing.T) {
 	}
 }
 
-// TestFitsOfManyRowsAreRead: a fit does not pay for a model that is then refused. Tables of all pairs
-// of three columns would make a tree of 64,000 cells, and there is room for 32,768.
+// TestFitsOfManyRowsAreRead: a fit does not pay for a model that is then refused. Tables of all
+// pairs of three columns would make a tree of 64,000 cells, and there is room for 32,768.
 func TestFitsOfManyRowsAreRead(t *testing.T) {
 	var levels []string
 	for i := range 40 {
 		levels = append(levels, fmt.Sprint(i))
 	}
-	s, err := records.NewSchema(records.Categorical("a", levels...), records.Categorical("b", levels...),
-		records.Categorical("c", levels...))
+	s, err := records.NewSchema(records.Categorical("a", levels...),
+		records.Categorical("b", levels...), records.Categorical("c", levels...))
 	if err != nil {
 		t.Fatal(err)
 	}

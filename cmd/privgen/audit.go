@@ -48,7 +48,8 @@ func newAudit(a *app) *cobra.Command {
 	return c
 }
 
-// The made-up and the synthetic records of an audit are in memory as numbers, and compared in pairs.
+// The made-up and the synthetic records of an audit are in memory as numbers, and are compared in
+// pairs.
 const (
 	mostAudited        = 100_000
 	mostAuditedNumbers = 1 << 27

@@ -55,8 +55,8 @@ func TestCompletedRowsFollowTheLaw(t *testing.T) {
 }
 
 // TestEqualRowsShareAPass: a pass takes up to milliseconds, and rows of one parent are known alike.
-// 4,096 rows of a root row of a file of 13 kB took 1.6 s. What is drawn for a row does not depend on
-// the rows before.
+// 4,096 rows of a root row of a file of 13 kB took 1.6 s. What is drawn for a row does not depend
+// on the rows before.
 func TestEqualRowsShareAPass(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	m := NewModel(Domain{3, 2, 4, 4}, []Factor{{[]int{1, 2}, make([]float64, 8)},
