@@ -2,8 +2,8 @@ package tables
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
@@ -251,10 +251,8 @@ func readParts(f *synth.File, groups []marginal.Grouping) error {
 			}
 			held[g.Group[code]] = true
 		}
-		for _, h := range held {
-			if !h {
-				return malformed("a group without values")
-			}
+		if slices.Contains(held, false) {
+			return malformed("a group without values")
 		}
 	}
 	if len(parts) > 0 {
@@ -296,10 +294,8 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain,
 			return nil, malformed("two factors of the same columns")
 		}
 		seen[key] = true
-		for _, x := range theta[:int(cells)] {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, malformed("a factor that is not finite")
-			}
+		if slices.ContainsFunc(theta[:int(cells)], func(x float64) bool { return x-x != 0 }) {
+			return nil, malformed("a factor that is not finite")
 		}
 		factors = append(factors, graphical.Factor{Attributes: group, Theta: theta[:int(cells)]})
 		theta = theta[int(cells):]
