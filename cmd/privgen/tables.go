@@ -64,7 +64,8 @@ func (j *planJob) runLinked(t records.Tables) error {
 }
 
 // readFor reads the records of a plan: a file, or a folder with a file for each of its tables.
-func (a *app) readFor(ctx context.Context, p privgen.Plan, path string, l layout) (records.Data, error) {
+func (a *app) readFor(ctx context.Context, p privgen.Plan, path string, l layout) (
+	records.Data, error) {
 	t, several := compose.TablesOf(p)
 	if !several {
 		return a.read(path, l, p.Schema())
@@ -320,8 +321,8 @@ func openDatabase(path, mode string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// isDatabase reports whether a file is an SQLite database. It reads nothing from a pipe, which would
-// lose what is read.
+// isDatabase reports whether a file is an SQLite database. It reads nothing from a pipe, which
+// would lose what is read.
 func isDatabase(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false

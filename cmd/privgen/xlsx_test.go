@@ -244,7 +244,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
 		"far": far, "texts": texts, "format": format,
-		"rows without cells": rowsWithoutCells, "many formats": formats, "a very long text": repeated(200_000, 1),
+		"rows without cells": rowsWithoutCells, "many formats": formats,
+		"a very long text":         repeated(200_000, 1),
 		"a long text in many rows": repeated(short, 1000),
 		"and with divided numbers": changed(t, repeated(short, 1000), func(text string) string {
 			return strings.ReplaceAll(text, "<v>12</v>", "<v>1<!-- -->2</v>")
