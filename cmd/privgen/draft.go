@@ -226,7 +226,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 
 // finish writes the schema and prints the result.
 func (j *draftJob) finish(s records.Schema, r draftResult) error {
-	err := j.save(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
+	err := j.saveJSON(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
 	if err != nil || j.out == stdio {
 		return err
 	}

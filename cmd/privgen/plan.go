@@ -311,7 +311,7 @@ func (j *planJob) write(p privgen.Plan) error {
 	if err != nil {
 		return err
 	}
-	return j.save(j.out, func(w io.Writer) error {
+	return j.saveJSON(j.out, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})

@@ -154,3 +154,23 @@ func TestNothingIsReadFromPipes(t *testing.T) {
 		t.Errorf("%q is left, %v", left, err)
 	}
 }
+
+// TestPlansReplacePlansOnly: records and generators are not replaced by a plan or a schema.
+func TestPlansReplacePlansOnly(t *testing.T) {
+	s := newSession(t)
+	s.write("people.csv", "age,sex\n30,f\n40,m\n")
+	s.run(0, "draft", "people.csv", "--public", "-o", "schema.json")
+	for range 2 { // a plan may replace a plan
+		s.run(0, "plan", "schema.json", "--records", "1000", "--anyway", "-o", "plan.json")
+	}
+	s.write("a.gen", "\x00\x01\x02\x03")
+	for _, name := range []string{"people.csv", "a.gen"} {
+		text := s.read(name)
+		s.run(2, "plan", "schema.json", "--records", "1000", "--anyway", "-o", name)
+		s.write("other.csv", "age,sex\n30,f\n40,m\n")
+		s.run(2, "draft", "other.csv", "--public", "-o", name)
+		if s.read(name) != text {
+			t.Errorf("%s was replaced", name)
+		}
+	}
+}

@@ -71,7 +71,7 @@ type input struct {
 	kinds   []records.ColumnKind
 	numbers []bool       // which columns of the schema are numbers
 	bools   []bool       // which of them have the type bool in the database
-	places  []int        // positions of the schema's columns in the result, -1 for one that is not read
+	places  []int        // of the schema's columns in the result, -1 for one that is not read
 	cells   []any        // one for each of the query's columns
 	scan    []any        // pointers to the cells
 	values  []any        // in the schema's order
