@@ -80,6 +80,23 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestGroupsOfManyEvents: a search among 32 different events took 47 s. That among more than a few
+// ends after five halvings, which costs at most a 32nd, and is still a bound.
+func TestGroupsOfManyEvents(t *testing.T) {
+	var all, more []Event
+	for i := range 15 {
+		all = append(all, Laplace{20 + float64(i)})
+		more = append(more, Laplace{(20 + float64(i)) / 2}) // moved by two records
+	}
+	one := must[Bound](t)(Epsilon(Composed{all}, 1e-3, ReplaceOne))
+	two := must[Bound](t)(Epsilon(Composed{more}, 1e-3, ReplaceOne))
+	b := must[Bound](t)(GroupEpsilon(Composed{all}, 2, 1e-3, ReplaceOne))
+	steps := 32 * (b.Upper/2/one.Lower - 1)
+	if math.Abs(steps-math.Round(steps)) > 1e-6 || b.Upper < two.Lower || b.Upper > 1.3*two.Upper {
+		t.Errorf("%+v, %g steps above %+v; truth %+v", b, steps, one, two)
+	}
+}
+
 // TestGaussianEffects: the curve of the Gaussian release is above that of the event, and not far
 // above. For a Gaussian release it is the release itself.
 func TestGaussianEffects(t *testing.T) {

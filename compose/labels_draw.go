@@ -111,7 +111,7 @@ func (c *labelsDraw) kept(n int) (records.Data, error) {
 		places[i] = place{labels[i], int32(i), v, c.accepts(v)}
 	}
 	generated := n
-	for try := 1; try < c.config.Tries; try++ {
+	for try := 1; try < c.config.Tries && c.draw.Err() == nil; try++ {
 		open := openByClass(places, len(c.of))
 		if open == nil {
 			break

@@ -205,6 +205,30 @@ func TestDrawsEnd(t *testing.T) {
 	}
 }
 
+// ending is a context that ends when it is asked for the last time.
+type ending struct {
+	context.Context
+	left int
+}
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestContextsEndTries: a draw that ends has no further tries of its records.
+func TestContextsEndTries(t *testing.T) {
+	w := &stub{}
+	gen := learnt(t, w, compose.Labels{Tries: 1000})
+	w.drawn = 0
+	_, err := gen.Sample(&ending{t.Context(), 5}, 50, synth.OfClass(2), synth.Seed(1))
+	if !errors.Is(err, context.Canceled) || w.drawn > 6*50 {
+		t.Errorf("%d records after six questions, and error %v", w.drawn, err)
+	}
+}
+
 // told keeps what a draw reports at its end.
 func told(a *synth.Accepted) synth.DrawOption {
 	return synth.OnAccepted(func(done synth.Accepted) { *a = done })

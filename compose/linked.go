@@ -44,10 +44,11 @@ type followingDesign interface {
 	After(columns int) synth.Design
 }
 
-// A followingModel draws the last columns of rows whose first columns are known.
+// A followingModel draws the last columns of rows whose first columns are known, at most some
+// for a root row.
 type followingModel interface {
-	After(own records.Schema) (func(known *records.Nonzeros, seed uint64) (*records.Frame, error),
-		error)
+	After(own records.Schema, rows int) (func(known *records.Nonzeros,
+		seed uint64) (*records.Frame, error), error)
 }
 
 const mostLinked = 32

@@ -21,12 +21,12 @@ type grown struct {
 func grownFrom(t records.Tables, of []synth.Model) (g grown, err error) {
 	g.tables = t
 	for i, m := range of[1:] {
-		_, _, own := t.Seen(i)
+		s, _, own := t.Seen(i)
 		f, ok := m.(followingModel)
 		if !ok {
 			return g, synth.Malformed(fmt.Errorf("a model of table %d that cannot follow its parent", i))
 		}
-		draw, err := f.After(own)
+		draw, err := f.After(own, s.RowsPerPerson())
 		if err != nil {
 			return g, err
 		}

@@ -184,7 +184,7 @@ func readPooled(f *synth.File, of []synth.Model, _ synth.Loading) (released, err
 }
 
 // sampler starts a draw of records. Each record comes from a system drawn by the shares, also in a
-// draw of one class.
+// draw of one class, of which a system may have more or fewer records than its share.
 //
 // Errors: all errors of the models' Sampler; *param.Error for means that have different schemas,
 // such as means of sets by a network and by counts of items.

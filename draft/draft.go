@@ -2,7 +2,6 @@ package draft
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -14,8 +13,8 @@ import (
 type Draft struct {
 	// Schema is the drafted schema. Write it with records.WriteSchema for a person to review. Records
 	// outside its bounds are clamped, and rare levels become the other level, as in any schema. It
-	// has the candidates' constraints, except those that its columns cannot have: they name a level or
-	// a range that is not kept, or order columns whose levels now differ.
+	// has as much of the candidates' constraints as its columns can have: rows and bounds of values
+	// that are kept. Columns of ordered levels that a constraint compares have the same levels.
 	Schema    records.Schema   `json:"schema"`
 	Columns   []Column         `json:"columns"` // the estimated columns
 	Std       float64          `json:"std"`     // standard deviation of the noise on each count
@@ -62,9 +61,15 @@ func (p *Plan) interpret(noisy []float64, texts []map[string]float64,
 		columns[h.column] = narrowed(c, cells, &h)
 	}
 	d.opened(columns, open(p.Config.Candidates), texts)
+	align(p.Config.Candidates, columns)
 	s, err := records.NewSchema(columns...)
-	d.Schema = s.WithConstraints(slices.DeleteFunc(p.Config.Candidates.Constraints(),
-		func(c records.Constraint) bool { return s.WithConstraints(c).Validate() != nil })...)
+	var rules []records.Constraint
+	for _, c := range p.Config.Candidates.Constraints() {
+		if own, ok := held(s, p.Config.Candidates, c); ok {
+			rules = append(rules, own)
+		}
+	}
+	d.Schema = s.WithConstraints(rules...)
 	return d, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -175,6 +176,19 @@ func TestLearnsClasses(t *testing.T) {
 		}
 		if math.Abs(a-x) > 1 || math.Abs(b+x) > 1 {
 			t.Errorf("class %d has mean (%.2f, %.2f), want about (%v, %v)", class, a, b, x, -x)
+		}
+	}
+}
+
+// TestDivergedTrainingIsAnError: what no file can hold is no result, and the error says so.
+func TestDivergedTrainingIsAnError(t *testing.T) {
+	c := small(records.Interval(4, 0, 1), accountant.AddOrRemoveOne)
+	c.Generator = models.MLP{Hidden: []int{7}}
+	for _, o := range []sgd.Optimizer{sgd.Adam(1e37), sgd.SGD(1e35)} {
+		c.Train.Optimizer, c.Train.NominalBatch = o, 6
+		_, err := mustPlan(t, c).Fit(t.Context(), some(t, c.Schema, 12, 1))
+		if err == nil || !strings.Contains(err.Error(), "diverged") {
+			t.Errorf("%v: got error %v", o, err)
 		}
 	}
 }

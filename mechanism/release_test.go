@@ -435,7 +435,7 @@ func TestNoisyArgmax(t *testing.T) {
 	for range n {
 		a := run.allowance("t", gaussian(1), nil)
 		a.noted = []ledger.NoiseClass{ledger.ExactNoise}
-		best := must((&Grant{a: a}).NoisyArgmax([]int64{7, 7}, 10, 1))(t)
+		best := must(a.grant().NoisyArgmax([]int64{7, 7}, 10, 1))(t)
 		first += 1 - best
 	}
 	sixSigma(t, "even counts", first, n, 0.5)

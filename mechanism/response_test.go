@@ -18,7 +18,7 @@ func TestRandomizedResponseRates(t *testing.T) {
 	for range n {
 		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src,
 			noted: []ledger.NoiseClass{ledger.ExactNoise}}
-		v := must((&Grant{a: a}).RandomizedResponse(2))(t)
+		v := must(a.grant().RandomizedResponse(2))(t)
 		if v < 0 || v > 4 {
 			t.Fatalf("got category %d, want 0 to 4", v)
 		}

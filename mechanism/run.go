@@ -19,6 +19,7 @@ var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
 // Run is the source of the randomness that protects the records in one fit. It has one fresh key
 // from the operating system and one ledger. It is safe for concurrent use.
 type Run struct {
+	self   *Run // a copy of the struct would draw the same noise again
 	ledger *ledger.Ledger
 	source *entropy.Source
 	tap    entropy.Tap
@@ -35,6 +36,7 @@ type Run struct {
 // Errors: if the source cannot be opened, every later call of Reserve and Spend returns the error.
 func Begin(ctx context.Context, ledger *ledger.Ledger) *Run {
 	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
+	r.self = r
 	if ledger == nil {
 		r.failed = errors.New("mechanism.Begin.ledger: nil: want a ledger")
 		return r
@@ -61,8 +63,8 @@ func (r *Run) Relation() accountant.Relation {
 // Guarantee: the ledger's published cost includes the whole reservation from now on, used or not.
 // Errors: the errors of the ledger, such as accountant.ErrBudgetExceeded; nothing is reserved then.
 func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
-	if r.failed != nil {
-		return nil, r.failed
+	if err := r.ready(); err != nil {
+		return nil, err
 	}
 	res, err := r.ledger.Reserve(purpose, e, count)
 	r.tellSpend(purpose, e, count, err)
@@ -80,8 +82,8 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 //
 // Errors: ledger.ErrReservationExhausted if nothing is left.
 func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
-	if r.failed != nil {
-		return nil, r.failed
+	if err := r.ready(); err != nil {
+		return nil, err
 	}
 	res, err := r.ledger.Resume(purpose, e)
 	left := 0
@@ -93,6 +95,13 @@ func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 		return nil, err
 	}
 	return r.allowance(purpose, res.Event(), res), nil
+}
+
+func (r *Run) ready() error {
+	if r.self != r {
+		return fmt.Errorf("%w: a copy of a Run; want the pointer that Begin returns", ErrNotCovered)
+	}
+	return r.failed
 }
 
 // Spend reserves one release of event e and takes it at once.
@@ -111,9 +120,10 @@ func (r *Run) allowance(purpose string, e accountant.Event,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lanes++
-	return &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation()),
-		reservation: res, id: r.lanes, turns: newTurns(e),
-		band: newBand(e)}
+	a := &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation()),
+		reservation: res, id: r.lanes, turns: newTurns(e), band: newBand(e)}
+	a.self = a
+	return a
 }
 
 func (r *Run) nextStep() uint64 {
@@ -139,6 +149,7 @@ func (r *Run) tellSpend(purpose string, e accountant.Event, count int, err error
 // Allowance is a reserved number of releases of one event. It is safe for
 // concurrent use; noise of one allowance is drawn by one release at a time.
 type Allowance struct {
+	self        *Allowance // a copy of the struct would draw the same noise again
 	run         *Run
 	purpose     string
 	event       accountant.Event
@@ -168,13 +179,22 @@ type Allowance struct {
 // Errors: ledger.ErrReservationExhausted after the last use; the errors of the function that
 // was passed to Guard.
 func (a *Allowance) Next() (*Grant, error) {
+	if a.self != a {
+		return nil, a.refuse("a copy of an Allowance; want the pointer that Reserve returns")
+	}
 	if a.turns != nil {
 		return a.turns.next(a)
 	}
 	if err := a.take(); err != nil {
 		return nil, err
 	}
-	return &Grant{a: a, step: a.run.nextStep()}, nil
+	return a.grant(), nil
+}
+
+func (a *Allowance) grant() *Grant {
+	g := &Grant{a: a, step: a.run.nextStep()}
+	g.self = g
+	return g
 }
 
 // take takes one use, through the guard if there is one.

@@ -110,7 +110,7 @@ func TestSubset(t *testing.T) {
 	const n = 3000
 	a := &Allowance{run: run, terms: termsOf(e), id: 1}
 	for range n {
-		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
+		rows, _ := a.grant().SampleWithoutReplacement(nil, nil)
 		if len(rows) != 2 || rows[0] >= rows[1] {
 			t.Fatalf("got %d rows, want two increasing rows", len(rows))
 		}
@@ -136,7 +136,7 @@ func BenchmarkPoissonSample(b *testing.B) {
 			var keys []uint64
 			b.ReportAllocs()
 			for b.Loop() {
-				rows, keys = (&Grant{a: a}).PoissonSample(c.n, rows[:0], keys[:0])
+				rows, keys = a.grant().PoissonSample(c.n, rows[:0], keys[:0])
 			}
 		})
 	}

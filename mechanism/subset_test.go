@@ -20,7 +20,7 @@ func TestFloydSubsets(t *testing.T) {
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	a := &Allowance{run: run, terms: termsOf(e), id: 1}
 	for range n {
-		rows, _ := (&Grant{a: a}).SampleWithoutReplacement(nil, nil)
+		rows, _ := a.grant().SampleWithoutReplacement(nil, nil)
 		if len(rows) != 2 || rows[0] >= rows[1] {
 			t.Fatalf("got %v, want two increasing rows", rows)
 		}

@@ -47,7 +47,7 @@ func (t *turns) next(a *Allowance) (*Grant, error) {
 			return nil, err
 		}
 	}
-	g := &Grant{a: a, step: a.run.nextStep()}
+	g := a.grant()
 	if begun%t.steps == 0 && (t.fresh || begun == 0) {
 		t.id = g.step
 	}

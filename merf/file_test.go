@@ -182,7 +182,8 @@ func TestEmbeddingHeadersThatLie(t *testing.T) {
 	}
 }
 
-// TestFilesWithoutAGuarantee: a missing guarantee must not be read as one of ε = 0.
+// TestFilesWithoutAGuarantee: a missing guarantee must not be read as one of ε = 0, and neither is
+// one without entries: every fit reserves its noise.
 func TestFilesWithoutAGuarantee(t *testing.T) {
 	for what, save := range map[string]func(io.Writer) error{
 		"generator": trained(t, quick).Save, "embedding": embedded(t, 20).Save} {
@@ -191,7 +192,7 @@ func TestFilesWithoutAGuarantee(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := must(synth.DecodeFile(&b))(t)
-		for _, with := range []string{"", "null", "whole"} {
+		for _, with := range []string{"", "null", "of nothing", "whole"} {
 			var head map[string]json.RawMessage
 			if err := json.Unmarshal(f.Header, &head); err != nil {
 				t.Fatal(err)
@@ -201,6 +202,8 @@ func TestFilesWithoutAGuarantee(t *testing.T) {
 				delete(head, "guarantee")
 			case "null":
 				head["guarantee"] = json.RawMessage(with)
+			case "of nothing":
+				head["guarantee"] = must(json.Marshal(ledger.Guarantee{Delta: 1e-5}))(t)
 			}
 			changed := *f
 			changed.Header = must(json.Marshal(head))(t)

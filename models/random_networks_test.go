@@ -143,7 +143,7 @@ func (r *randomly) compute(x models.Value) models.Loss {
 func TestBuiltNetworksAtRandom(t *testing.T) {
 	count := 10
 	if *long {
-		count = 300
+		count = 100
 	}
 	for seed := range count {
 		r := &randomly{rng: rand.New(rand.NewPCG(uint64(seed), 9)), shapes: map[models.Value][3]int{}}

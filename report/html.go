@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -48,8 +50,19 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	if r == nil {
 		r = &Report{}
 	}
-	return page.Execute(w, r)
+	var b strings.Builder
+	if err := page.Execute(&b, r); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, unseen.ReplaceAllStringFunc(b.String(), func(s string) string {
+		return strings.Trim(strconv.QuoteToASCII(s), `"`)
+	}))
+	return err
 }
+
+// unseen matches characters that nobody sees, such as those that reverse the text after them. Names
+// and levels come from files, and none must look like another, so a page shows these as escapes.
+var unseen = regexp.MustCompile(`[^\P{C}\n\t]`)
 
 // section is an entry of the table of contents.
 type section struct{ ID, Name string }

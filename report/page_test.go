@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/seed7ba64551/privgen/report"
 )
@@ -289,5 +290,22 @@ func TestNumberInJSON(t *testing.T) {
 	var n report.Number
 	if err := json.Unmarshal([]byte(`"five"`), &n); err == nil {
 		t.Error("a word was read as a number")
+	}
+}
+
+// TestNothingUnseenIsOnThePage: names and levels that come from files hold no character that turns
+// the text around it, or that looks like nothing.
+func TestNothingUnseenIsOnThePage(t *testing.T) {
+	const turned = "pay\u202eroll\u2066\u200b\u0007"
+	r := &report.Report{Title: turned, Columns: []report.Column{{Name: turned, Kind: "levels",
+		Bars: []report.Bar{{Label: turned, Real: 0.5, Synthetic: 0.4}}}}}
+	text := pageOf(t, r)
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && unicode.In(r, unicode.C)
+	}); i >= 0 {
+		t.Errorf("the page has %+q", text[max(i-20, 0):i+9])
+	}
+	if n := strings.Count(text, `pay\u202eroll\u2066\u200b\a`); n < 4 {
+		t.Errorf("%d names are shown", n)
 	}
 }

@@ -64,6 +64,10 @@ func TestValidateNamesEveryMistake(t *testing.T) {
 		{func(c *sgd.Config) { c.Optimizer = sgd.Optimizer{} }, "Optimizer"},
 		{func(c *sgd.Config) { c.Optimizer = sgd.Adam(0) }, "Optimizer.LR"},
 		{func(c *sgd.Config) { c.Optimizer = sgd.Momentum(1, 1) }, "Optimizer.Beta1"},
+		// 1 and 0 in float32, which would divide 0 by 0
+		{func(c *sgd.Config) { c.Optimizer = sgd.AdamWith(1, 1-1e-8, 0.9, 1) }, "Optimizer.Beta1"},
+		{func(c *sgd.Config) { c.Optimizer = sgd.AdamWith(1, 0.9, 1-1e-8, 1) }, "Optimizer.Beta2"},
+		{func(c *sgd.Config) { c.Optimizer = sgd.AdamWith(1, 0.9, 0.9, 1e-46) }, "Optimizer.Eps"},
 		{func(c *sgd.Config) { c.NominalBatch = -1 }, "NominalBatch"},
 		{func(c *sgd.Config) { c.NominalBatch = nan }, "NominalBatch"},
 		{func(c *sgd.Config) { c.MicroBatch = -1 }, "MicroBatch"},

@@ -43,11 +43,12 @@ func (s settings) check(k *checker) {
 	check(ruleNames.Known(s.Rule), "Rule", s.Rule, "sgd, momentum or adam")
 	check(s.LR > 0 && s.LR <= math.MaxFloat32, "LR", s.LR, "a positive number up to 3.4e38")
 	if s.Rule == heavyBall || s.Rule == adam {
-		check(s.Beta1 >= 0 && s.Beta1 < 1, "Beta1", s.Beta1, "a number in [0, 1)")
+		check(s.Beta1 >= 0 && float32(s.Beta1) < 1, "Beta1", s.Beta1, "a number in [0, 1 − 6e-8)")
 	}
 	if s.Rule == adam {
-		check(s.Beta2 >= 0 && s.Beta2 < 1, "Beta2", s.Beta2, "a number in [0, 1)")
-		check(s.Eps > 0 && s.Eps <= math.MaxFloat32, "Eps", s.Eps, "a positive number up to 3.4e38")
+		check(s.Beta2 >= 0 && float32(s.Beta2) < 1, "Beta2", s.Beta2, "a number in [0, 1 − 6e-8)")
+		check(float32(s.Eps) > 0 && s.Eps <= math.MaxFloat32, "Eps", s.Eps,
+			"a positive number from 1e-45 to 3.4e38")
 	}
 }
 

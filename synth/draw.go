@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 
@@ -24,6 +25,17 @@ type Draw struct {
 	// OnAccepted is called at the end of the draw with the numbers of records that met the constraints
 	// and that the model did not accept.
 	OnAccepted func(Accepted)
+
+	ctx context.Context // of the call; nil in tests
+}
+
+// Err returns the error of the draw's context once that has ended. A [Sampler] that tries several
+// times for a record asks between its tries, and may then return any records, which nobody gets.
+func (d Draw) Err() error {
+	if d.ctx == nil {
+		return nil
+	}
+	return d.ctx.Err()
 }
 
 // A DrawOption selects which synthetic records to draw.

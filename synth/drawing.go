@@ -135,6 +135,9 @@ func (s *drawing) chunks(ctx context.Context, n int) iter.Seq2[records.Data, err
 			}
 			chunk, err := s.next(ctx, min(SampleChunk, n-lo))
 			if err == nil {
+				err = ctx.Err()
+			}
+			if err == nil {
 				chunk, err = records.WithIdentifiers(chunk, lo, s.draw.Seed)
 			}
 			if !yield(chunk, err) || err != nil {

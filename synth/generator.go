@@ -165,6 +165,7 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // that the records cannot have; *[Rejected] if too few records meet the constraints.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
 	d := drawOf(opts)
+	d.ctx = ctx
 	s, err := g.open(n, d)
 	if err != nil {
 		return nil, err
@@ -185,6 +186,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 func (g *Generator) Stream(ctx context.Context, n int,
 	opts ...DrawOption) iter.Seq2[records.Data, error] {
 	d := drawOf(opts) // once, so that every iteration yields the same records
+	d.ctx = ctx
 	return func(yield func(records.Data, error) bool) {
 		s, err := g.open(n, d)
 		if err != nil {

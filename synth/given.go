@@ -14,10 +14,11 @@ import (
 // constraints.
 //
 // Systems meet some constraints exactly, without rejecting records. Every system meets a constraint
-// to one class exactly. AIM and MST also do so for constraints on values of any columns and for
-// combinations of levels, and the other systems of counts for constraints on items. All other
-// constraints are met by rejection. [OnAccepted] reports the acceptance of every constraint. The
-// error is *[Rejected] if fewer records are accepted than [Effort] demands.
+// to one class exactly; a pool keeps the shares of its systems then. AIM and MST also do so for
+// constraints on values of any columns and for combinations of levels, and the other systems of
+// counts for constraints on items. All other constraints are met by rejection. [OnAccepted] reports
+// the acceptance of every constraint. The error is *[Rejected] if fewer records are accepted than
+// [Effort] demands.
 //
 // Guarantee: drawing is post-processing, since constraints are public and only generated records
 // are tested.
@@ -53,8 +54,9 @@ type Accepted struct {
 	Each        []records.Acceptance // of every constraint separately, among the tried records
 
 	// Unaccepted is the number of records that are the best of several attempts, none of which the
-	// model accepted. Package labelling counts them; it is 0 for models without a classifier. Without
-	// constraints it counts returned records. With constraints it also counts records that these
+	// model accepted: of compose.Labels, those that its classifier gives another label; of package
+	// tables, those whose target was set to meet a condition that thousands of rows did not meet, so
+	// that it does not fit the rest of the row. With constraints it also counts records that these
 	// left out.
 	Unaccepted int
 }

@@ -28,10 +28,21 @@ func RandomPart(name string, source *rand.PCG) Part {
 	return Part{name, source.MarshalBinary, source.UnmarshalBinary}
 }
 
-// FloatsPart returns the part of a list of n numbers. Load allocates no more than the section's
-// size.
+// errNotFinite is the error of saving a number that ReadFloats would refuse.
+var errNotFinite = errors.New("a number is not finite: training has diverged, or its settings are " +
+	"too extreme")
+
+// FloatsPart returns the part of a list of n numbers. Save fails if one is not finite. Load
+// allocates no more than the section's size.
 func FloatsPart[T float32 | float64](name string, list *[]T, n int) Part {
-	return Part{name, func() ([]byte, error) { return Floats(*list), nil },
+	return Part{name, func() ([]byte, error) {
+		for _, x := range *list {
+			if x-x != 0 {
+				return nil, fmt.Errorf("%s: %w", name, errNotFinite)
+			}
+		}
+		return Floats(*list), nil
+	},
 		func(data []byte) (err error) {
 			*list, err = ReadFloats[T](data, n)
 			return err

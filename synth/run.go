@@ -2,6 +2,7 @@ package synth
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,14 +62,24 @@ func Carry(ctx context.Context, p *Program, ledger *ledger.Ledger, data records.
 		err = fmt.Errorf("%s: %w", p.system, ErrData)
 	}
 	r.over.Store(true)
-	if err != nil {
-		return nil, r.end(err)
+	if err == nil && m != nil { // nil for releases without a generator
+		err = diverged(m)
 	}
-	if err := r.end(nil); err != nil {
+	if err = r.end(err); err != nil {
 		return nil, err
 	}
 	g := r.generator(m)
 	return g, r.ledTo(g)
+}
+
+// diverged returns an error for a model whose numbers are not finite, which no file can hold.
+func diverged(m Model) error {
+	_, err := m.Encode()
+	var value *json.UnsupportedValueError
+	if errors.Is(err, errNotFinite) || errors.As(err, &value) {
+		return fmt.Errorf("the fit is of no use: %w", err)
+	}
+	return nil
 }
 
 // Pending returns the transaction that FitOn with the same arguments would reserve on the ledger.

@@ -73,8 +73,8 @@ func loading(opts []LoadOption) (l Loading, err error) {
 
 // generatorHeader is the part of a generator's file header that all systems share.
 type generatorHeader struct {
-	Model     json.RawMessage   `json:"model"`
-	Guarantee *ledger.Guarantee `json:"guarantee"` // nil would be read as ε = 0
+	Model     json.RawMessage  `json:"model"`
+	Guarantee ledger.Guarantee `json:"guarantee"` // has entries, since every fit reserves its noise
 }
 
 // file returns the generator as a file.
@@ -89,7 +89,7 @@ func (g *Generator) file() (*File, error) {
 	if err := checkDocument(f.Header, records.Limits{}); err != nil {
 		return nil, Malformed(err)
 	}
-	head, err := json.Marshal(generatorHeader{Model: f.Header, Guarantee: &g.guarantee})
+	head, err := json.Marshal(generatorHeader{Model: f.Header, Guarantee: g.guarantee})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", g.system, err)
 	}
@@ -137,14 +137,14 @@ func (list Systems) Load(r io.Reader, opts ...LoadOption) (*Generator, error) {
 	if err := f.Decode(&h); err != nil {
 		return nil, err
 	}
-	if err := checkDocument(h.Model, l.Limits); err != nil || h.Guarantee == nil {
-		return nil, Malformed(cmp.Or(err, errors.New("a generator without a guarantee")))
+	if err := checkDocument(h.Model, l.Limits); err != nil || len(h.Guarantee.Entries) == 0 {
+		return nil, Malformed(cmp.Or(err, errors.New("a generator without the entries of a guarantee")))
 	}
 	m, err := s.Model(&File{Kind: f.Kind, Header: h.Model, Sections: f.Sections}, l)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	return NewGenerator(s.Name, m, *h.Guarantee), nil
+	return NewGenerator(s.Name, m, h.Guarantee), nil
 }
 
 func (list Systems) find(name string) (System, error) {

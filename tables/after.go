@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -35,20 +36,31 @@ func knownAttributes(s records.Schema, columns int) (n int) {
 // completeRows is the number of rows that are drawn with one source of random numbers.
 const completeRows = 1 << 11
 
+// mostPassed is the largest number of cells that the rows of one root row pass messages through.
+const mostPassed = 1 << 27
+
 // After returns a function that draws rows of the schema of the last columns, one for each row of
-// known, which holds the first columns. Its results depend on the seed and on known only.
+// known, which holds the first columns. Its results depend on the seed and on known only. A root
+// row has at most some rows.
 //
-// Errors: *param.Error for a schema of other columns.
-func (t *model) After(own records.Schema) (func(known *records.Nonzeros,
-	seed uint64) (*records.Frame,
-	error), error) {
+// Errors: *param.Error for a schema of other columns; synth.ErrFormat for a model that no fit has.
+func (t *model) After(own records.Schema, rows int) (func(known *records.Nonzeros,
+	seed uint64) (*records.Frame, error), error) {
 	columns, last := t.schema.Columns(), own.Columns()
 	first := len(columns) - len(last)
-	if own.Kind() != records.MixedTable || first < 1 || t.schema.Classes() > 0 || t.trend != nil {
+	s, err := records.NewSchema(columns[max(first, 0):]...)
+	if err != nil || !s.Equal(own) || own.Kind() != records.MixedTable || first < 1 ||
+		t.schema.Classes() > 0 || t.trend != nil {
 		return nil, param.New("tables.After.own", own.String(), "the schema of the last columns")
 	}
-	if s, err := records.NewSchema(columns[first:]...); err != nil || !s.Equal(own) {
-		return nil, param.New("tables.After.own", own.String(), "the schema of the last columns")
+	cells := 0.0
+	for _, c := range t.model.Tree.Cliques {
+		if len(c.Attributes) > 1 { // a file has a number for each cell of the others
+			cells += t.model.Domain.Cells(c.Attributes)
+		}
+	}
+	if cells > float64(mostPassed/rows) {
+		return nil, malformed(fmt.Sprintf("%.0f cells for %d rows of a root row", cells, rows))
 	}
 	d := &afterwards{model: t, own: own, attributes: marginal.AttributesIn(own, t.fine)}
 	d.first = len(t.attributes) - len(d.attributes)

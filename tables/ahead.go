@@ -10,6 +10,7 @@ type ahead struct {
 	from       int           // rows of now that were requested
 	drawn      chan struct{} // closed when the rows ahead are drawn; nil if none were begun
 	again      bool          // whether this is not the first request
+	alone      bool          // whether no row is drawn before it is requested
 }
 
 // rows returns the next n rows. They are valid until the next call.
@@ -31,7 +32,7 @@ func (a *ahead) rows(n int) *records.Nonzeros {
 	if z.Labels != nil {
 		out.Labels = z.Labels[lo:hi]
 	}
-	if a.from = hi; a.again && a.from == z.Rows {
+	if a.from = hi; a.again && !a.alone && a.from == z.Rows {
 		a.begin(n)
 	}
 	a.again = true

@@ -37,8 +37,8 @@ type Common struct {
 	WithinPart float64
 	// Cells bounds the number of cells of all tables of the fitted model. Each cell takes about 40
 	// bytes, and 2 ns in each pass. 0 means 2^18. Each of n systems in a composition has at most
-	// 2^20/n. Draws under conditions are fast only if there are at most 2^19, those of combinations
-	// of levels included.
+	// 2^20/n, and that of rows which follow others 2^27 divided by the rows of a root row. Draws under
+	// conditions are fast only if there are at most 2^19, those of combinations of levels included.
 	Cells int
 
 	choices defaults.Choices

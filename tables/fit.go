@@ -16,7 +16,8 @@ import (
 
 // Fit releases the columns, groups their values, and measures the chosen tables.
 func (w work) Fit(ctx context.Context, r *synth.Run) (synth.Model, error) {
-	w.Cells = min(w.Cells, mostCells/network.Sharers(ctx))
+	w.Cells = min(w.Cells, mostCells/network.Sharers(ctx),
+		mostPassed/max(min(w.before, 1)*w.Schema.RowsPerPerson(), 1)) // of rows that follow others
 	known, err := w.survey().Release(ctx, r, purposeColumns, w.columnNoise(w.noise))
 	if err != nil {
 		return nil, err

@@ -2,8 +2,8 @@ package tables
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/graphical"
 	"github.com/seed7ba64551/privgen/internal/marginal"
@@ -74,13 +74,18 @@ func (t *model) Sampler(d synth.Draw) (synth.Sampler, error) {
 	codes := make([]int, len(t.attributes))
 	var again *redraw
 	if t.trend != nil {
-		again = t.newRedraw(model, codes)
+		again = t.newRedraw(model, codes, d.Err)
 	}
 	draw := func(rows *records.Nonzeros) { t.row(pools.next, again, codes, rows, rng) }
 	next := ahead{draw: draw, now: new(records.Nonzeros), other: new(records.Nonzeros)}
-	return synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
+	out := synth.Sampler{Schema: t.schema, Next: func(n int) (records.Data, error) {
 		return records.DecodeNonzeros(t.schema, next.rows(n))
-	}}, nil
+	}}
+	if again != nil && again.allowed != nil {
+		next.alone = true // so that no row is counted before it is wanted
+		out.Unaccepted = func() int { return again.unmet }
+	}
+	return out, nil
 }
 
 // row adds a row with values of drawn groups, some of which again replaces if it is not nil. It
@@ -246,10 +251,8 @@ func readParts(f *synth.File, groups []marginal.Grouping) error {
 			}
 			held[g.Group[code]] = true
 		}
-		for _, h := range held {
-			if !h {
-				return malformed("a group without values")
-			}
+		if slices.Contains(held, false) {
+			return malformed("a group without values")
 		}
 	}
 	if len(parts) > 0 {
@@ -291,10 +294,8 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain,
 			return nil, malformed("two factors of the same columns")
 		}
 		seen[key] = true
-		for _, x := range theta[:int(cells)] {
-			if math.IsNaN(x) || math.IsInf(x, 0) {
-				return nil, malformed("a factor that is not finite")
-			}
+		if slices.ContainsFunc(theta[:int(cells)], func(x float64) bool { return x-x != 0 }) {
+			return nil, malformed("a factor that is not finite")
 		}
 		factors = append(factors, graphical.Factor{Attributes: group, Theta: theta[:int(cells)]})
 		theta = theta[int(cells):]

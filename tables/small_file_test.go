@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/marginal"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/privacytest"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -51,6 +52,99 @@ func TestSmallFileOfLargeTree(t *testing.T) {
 			(err == nil) != good {
 			t.Errorf("a tree of 2^%d cells: got %v", flags, err)
 		}
+	}
+}
+
+// TestModelsOfManyRowsAreSmall: every different row that rows follow passes messages through all
+// cells, and a small file may hold many of either. What a fit may have is always read.
+func TestModelsOfManyRowsAreSmall(t *testing.T) {
+	for _, c := range []struct{ flags, different, good int }{{19, 1, 1}, {19, 256, 1}, {19, 257, 0},
+		{16, 2048, 1}, {16, 4096, 0}} {
+		s, groups, factors := pairsOf(t, c.flags)
+		m := newModel(s, leastFine, groups, graphical.NewModel(domainOf(groups), factors))
+		own, err := records.NewSchema(s.Columns()[1:]...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.After(own, c.different); (err == nil) != (c.good == 1) {
+			t.Errorf("2^%d cells for %d different rows of a root row: error %v", c.flags, c.different, err)
+		}
+	}
+	var wide []string
+	for i := range mostPassed/records.MostRows + 1 {
+		wide = append(wide, fmt.Sprint(i))
+	}
+	s, err := records.NewSchema(records.Flag("f", "no", "yes"), records.Categorical("wide", wide...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := graphical.Domain{2, len(wide)}
+	groups := []marginal.Grouping{{Group: []uint16{0, 1}, Size: 2, Part: []float64{0.5, 0.5}}, {
+		Group: make([]uint16, len(wide)), Size: len(wide), Part: make([]float64, len(wide))}}
+	for i := range wide {
+		groups[1].Group[i] = uint16(i)
+	}
+	m := newModel(s, leastFine, groups, graphical.NewModel(of, []graphical.Factor{
+		{Attributes: []int{0}, Theta: make([]float64, 2)},
+		{Attributes: []int{1}, Theta: make([]float64, len(wide))}}))
+	own, err := records.NewSchema(s.Columns()[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.After(own, records.MostRows); err != nil {
+		t.Errorf("a fit without tables of several columns: %v", err)
+	}
+}
+
+// TestFitsOfManyRowsAreRead: a fit does not pay for a model that is then refused. Tables of all
+// pairs of three columns would make a tree of 64,000 cells, and there is room for 32,768.
+func TestFitsOfManyRowsAreRead(t *testing.T) {
+	var levels []string
+	for i := range 40 {
+		levels = append(levels, fmt.Sprint(i))
+	}
+	s, err := records.NewSchema(records.Categorical("a", levels...),
+		records.Categorical("b", levels...), records.Categorical("c", levels...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := records.NewSchema(s.Columns()[1:]...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows [][]any
+	keys := make([]string, 600)
+	for i := range keys {
+		a, b := i%40, i/3%40
+		c := a
+		if i%2 == 0 {
+			c = b
+		}
+		if i%5 == 0 {
+			b = a
+		}
+		rows, keys[i] = append(rows, []any{levels[a], levels[b], levels[c]}), fmt.Sprint(i)
+	}
+	data, err := records.FromValues(s, rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: 1e4, Delta: 1e-6}
+	persons, err := records.GroupBy(data, keys, records.MostRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := AIM{Rounds: 4, Order: 2}.After(1).PlanFor(persons.Schema(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := p.Fit(privacytest.Seeded(t, t.Context(), 1), persons)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := g.Model().(*model)
+	if _, err := m.After(own, records.MostRows); err != nil {
+		t.Errorf("the tree %v: %v", m.model.Tree, err)
 	}
 }
 

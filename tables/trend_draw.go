@@ -29,15 +29,18 @@ type redraw struct {
 	groups    []uint16 // of the last row, if it was completed
 	completed func(a int) int
 	completer *graphical.Completer
+	ended     func() error // of the draw's context
+	unmet     int          // rows whose target was set to meet a condition, without regard to the row
 }
 
-// newRedraw returns the redraw of rows that a graphical model of t draws. It writes codes.
-func (t *model) newRedraw(m *graphical.Model, codes []int) *redraw {
+// newRedraw returns the redraw of rows that a graphical model of t draws. It writes codes. It gives
+// up rows early once end returns an error.
+func (t *model) newRedraw(m *graphical.Model, codes []int, end func() error) *redraw {
 	target := t.trend.Target
 	d := &redraw{trend: t.trend, of: t, codes: codes,
 		cells: domainOf(trendGroups(t.attributes, t.groups)),
 		group: t.groups[target].Group, ordered: t.attributes[target].Ordered(),
-		groups: make([]uint16, len(m.Domain))}
+		groups: make([]uint16, len(m.Domain)), ended: end}
 	d.completed = func(a int) int { return int(d.groups[a]) }
 	for _, p := range d.Spread {
 		d.intervals = append(d.intervals, network.NewChoice(p))
@@ -92,9 +95,12 @@ func fractions(m *graphical.Model, target int, g marginal.Grouping) []float64 {
 // mostTries is the largest number of rows that are drawn for one whose target meets a condition.
 const mostTries = 1 << 12
 
+const triesAtOnce = 1 << 4 // after which the context is asked
+
 // next sets the codes of the target and of the columns that it depends on, and returns the groups
 // of a row, given drawn rows. With a condition on the target it draws rows until one meets it;
-// after mostTries, it keeps the row and draws the target without regard to it.
+// after mostTries or the end of the draw's context, it keeps the row and draws the target without
+// regard to it.
 func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (group func(a int) int) {
 	code := 0
 	for try := 1; ; try++ {
@@ -104,8 +110,9 @@ func (d *redraw) next(rows func() (group func(a int) int), rng *rand.Rand) (grou
 		if d.allowed == nil || rng.Float64() < d.allowed[code] {
 			break
 		}
-		if try == mostTries {
+		if try == mostTries || try%triesAtOnce == 0 && d.ended() != nil {
 			code = d.any.Pick(rng, -1)
+			d.unmet++
 			break
 		}
 	}

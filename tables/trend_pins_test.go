@@ -64,7 +64,7 @@ func TestPinsOfWideTrends(t *testing.T) {
 			g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data))(t)
 			pins.Run(t, p, g)
 			last := must(records.NewSchema(data.Schema().Columns()[2:]...))(t)
-			if _, err := g.Model().(*model).After(last); err == nil {
+			if _, err := g.Model().(*model).After(last, 1); err == nil {
 				t.Error("a trend's last columns are drawn given the first ones")
 			}
 		})
@@ -95,10 +95,10 @@ func TestPinsOfFollowing(t *testing.T) {
 				Delta: 1e-5}))(t)
 			g := must(p.Fit(privacytest.Seeded(t, t.Context(), 7), data))(t)
 			pins.Run(t, p, g)
-			draw := must(g.Model().(*model).After(must(records.NewSchema(last...))(t)))(t)
+			draw := must(g.Model().(*model).After(must(records.NewSchema(last...))(t), 1))(t)
 			for _, other := range []records.Schema{records.Binary(2), data.Schema(),
 				must(records.NewSchema(first...))(t)} {
-				if _, err := g.Model().(*model).After(other); err == nil {
+				if _, err := g.Model().(*model).After(other, 1); err == nil {
 					t.Errorf("rows of %v are drawn", other)
 				}
 			}

@@ -347,6 +347,49 @@ func TestConditionsWithATrend(t *testing.T) {
 	}
 }
 
+// TestRowsWithoutTheirTargetAreCounted: a target that the rest of a row never has is set in it, and
+// the draw says in how many rows. Each of them is counted when it is returned.
+func TestRowsWithoutTheirTargetAreCounted(t *testing.T) {
+	plan, _ := targetPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-5})
+	g := must(plan.Fit(privacytest.Seeded(t, t.Context(), 6), targetRows(t, 500, 2)))(t)
+	for name, list := range map[string][]records.Constraint{
+		"far":  {records.Within("y", 75, 100), records.Within("a", 0, 0.1), records.Only("f", "no")},
+		"near": {records.Within("y", 40, 100)},
+	} {
+		var done synth.Accepted
+		must(g.Sample(t.Context(), 3, synth.Given(list...), synth.Seed(1),
+			synth.OnAccepted(func(a synth.Accepted) { done = a })))(t)
+		if name == "far" && done.Unaccepted < 3 || name == "near" && done.Unaccepted > 0 {
+			t.Errorf("%s: %d of 3 rows are counted", name, done.Unaccepted)
+		}
+	}
+}
+
+// ending is a context that ends when it is asked for the last time.
+type ending struct {
+	context.Context
+	left int
+}
+
+func (e *ending) Err() error {
+	if e.left--; e.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestContextsEndTries: a draw under a condition that a row hardly ever meets ends between two
+// tries of one row.
+func TestContextsEndTries(t *testing.T) {
+	plan, _ := targetPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-5})
+	g := must(plan.Fit(privacytest.Seeded(t, t.Context(), 6), targetRows(t, 500, 2)))(t)
+	asked := &ending{t.Context(), 10}
+	_, err := g.Sample(asked, 2, synth.Given(records.Within("y", 60, 60.001)), synth.Seed(1))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v after %d questions", err, 10-asked.left)
+	}
+}
+
 // TestTrendsCountPersonsOnce checks that the rows of a person together change the sums of a table
 // by at most 1, like one record.
 func TestTrendsCountPersonsOnce(t *testing.T) {

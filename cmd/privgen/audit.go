@@ -48,6 +48,13 @@ func newAudit(a *app) *cobra.Command {
 	return c
 }
 
+// The made-up and the synthetic records of an audit are in memory as numbers, and are compared in
+// pairs.
+const (
+	mostAudited        = 100_000
+	mostAuditedNumbers = 1 << 27
+)
+
 // auditResult is what --json prints.
 type auditResult struct {
 	Plan       string  `json:"plan_file"`
@@ -77,6 +84,13 @@ func (j *auditJob) run(ctx context.Context, path string) error {
 	if p.Budget().Relation != accountant.AddOrRemoveOne {
 		return inputf("%s: the audit adds and removes records: want a plan under the relation %v, got %v", path,
 			accountant.AddOrRemoveOne, p.Budget().Relation)
+	}
+	most := min(mostAudited, mostAuditedNumbers/max(p.Schema().Dim()+p.Schema().Classes(), 1))
+	switch want := fmt.Sprintf("want at most %d records of this plan", most); {
+	case j.canaries > most:
+		return usagef("--canaries: %d: %s", j.canaries, want)
+	case j.samples > most:
+		return usagef("--samples: %d: %s", j.samples, want)
 	}
 	r, err := j.audit(ctx, p, p.Total().Upper)
 	if err != nil {

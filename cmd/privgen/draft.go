@@ -217,7 +217,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 	}
 	for _, c := range wide.Constraints() {
 		if d.Schema.WithConstraints(c).Validate() != nil {
-			j.note("the constraint %.200q is left out: the narrowed columns cannot have it", c)
+			j.note("the constraint %.200q is left out as far as the narrowed columns cannot have it", c)
 		}
 	}
 	return j.finish(d.Schema.ByPerson(0), draftResult{Priced: true, Ledger: j.where.ledger,
@@ -226,7 +226,7 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 
 // finish writes the schema and prints the result.
 func (j *draftJob) finish(s records.Schema, r draftResult) error {
-	err := j.save(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
+	err := j.saveJSON(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
 	if err != nil || j.out == stdio {
 		return err
 	}

@@ -117,7 +117,7 @@ func (j *fitJob) run(ctx context.Context, planFile, path string) error {
 	if err := j.in.checkRows(p.Schema()); err != nil {
 		return err
 	}
-	data, err := j.readFor(p, path, j.in)
+	data, err := j.readFor(ctx, p, path, j.in)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -27,6 +28,24 @@ func (a *app) save(path string, write func(io.Writer) error) error {
 		return saveDevice(path, write)
 	}
 	return durable.WriteFile(path, write)
+}
+
+// saveJSON is save for a plan or a schema. It replaces no file that holds something else, such as
+// records or a generator.
+func (a *app) saveJSON(path string, write func(io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		head := make([]byte, 1<<10)
+		n, _ := f.Read(head)
+		f.Close()
+		if text := bytes.TrimSpace(head[:n]); len(text) > 0 && text[0] != '{' {
+			return usagef("--out: %s holds something else: want another name, or remove it first", path)
+		}
+	}
+	return a.save(path, write)
 }
 
 func saveDevice(path string, write func(io.Writer) error) (err error) {

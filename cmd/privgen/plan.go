@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -178,15 +179,19 @@ func (j *planJob) run(path string) error {
 	if err := j.check(); err != nil {
 		return err
 	}
-	if t, several, err := openTables(path); several {
+	text, err := readFile(path, mostPlan)
+	if err != nil {
+		return err
+	}
+	if t, several, err := tablesIn(path, text); several {
 		if err != nil {
 			return err
 		}
 		return j.runLinked(t)
 	}
-	s, err := openSchema(path)
+	s, err := records.ReadSchema(bytes.NewReader(text))
 	if err != nil {
-		return err
+		return located(path, err)
 	}
 	if j.rows > 0 {
 		s = s.ByPerson(j.rows)
@@ -306,7 +311,7 @@ func (j *planJob) write(p privgen.Plan) error {
 	if err != nil {
 		return err
 	}
-	return j.save(j.out, func(w io.Writer) error {
+	return j.saveJSON(j.out, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})

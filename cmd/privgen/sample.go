@@ -155,6 +155,10 @@ func (j *sampleJob) run(ctx context.Context, path string) error {
 	}
 	r := sampleResult{File: j.out, Format: j.format, Records: j.n, Seed: fmt.Sprint(j.seed),
 		Class: j.class, Released: j.fits}
+	if j.search != nil && j.search.unmet > 0 {
+		j.note("up to %d records are the best of several attempts, of which the model accepts none: their "+
+			"values meet the conditions, but do not belong together", j.search.unmet)
+	}
 	if j.search != nil && j.search.ended {
 		r.Records, r.Wanted = j.search.found, j.n
 		j.note("%s", j.search.words())

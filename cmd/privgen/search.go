@@ -39,6 +39,7 @@ type search struct {
 	early int  // found before the search
 	tried int  // draws of the search
 	ended bool // whether the search ended before all were found
+	unmet int  // records that meet the conditions, though no attempt of the model did
 }
 
 // parts yields the records that are found. A search that finds none ends with the library's error.
@@ -117,7 +118,8 @@ func (s *search) goOn(ctx context.Context, exact []string,
 
 func (s *search) stream(ctx context.Context, n int, seed uint64,
 	conditions []records.Constraint) iter.Seq2[records.Data, error] {
-	opts := append(slices.Clone(s.opts), privgen.Seed(seed), privgen.Effort(s.attempts))
+	opts := append(slices.Clone(s.opts), privgen.Seed(seed), privgen.Effort(s.attempts),
+		synth.OnAccepted(func(a synth.Accepted) { s.unmet += a.Unaccepted }))
 	if len(conditions) > 0 {
 		opts = append(opts, privgen.Given(conditions...))
 	}

@@ -24,15 +24,13 @@ import (
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/tables"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// openTables reads a description of several tables; ok is false for a file that describes one
-// table.
-func openTables(path string) (t records.Tables, ok bool, err error) {
-	text, err := readFile(path, mostPlan)
-	if err != nil {
-		return t, false, err
-	}
+// tablesIn reads the description of several tables in a file's text; ok is false for a text that
+// describes one table.
+func tablesIn(path string, text []byte) (t records.Tables, ok bool, err error) {
 	var head map[string]any
 	if param.Decode(text, &head) != nil || head["key"] == nil {
 		return t, false, nil
@@ -66,7 +64,8 @@ func (j *planJob) runLinked(t records.Tables) error {
 }
 
 // readFor reads the records of a plan: a file, or a folder with a file for each of its tables.
-func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, error) {
+func (a *app) readFor(ctx context.Context, p privgen.Plan, path string, l layout) (
+	records.Data, error) {
 	t, several := compose.TablesOf(p)
 	if !several {
 		return a.read(path, l, p.Schema())
@@ -74,7 +73,7 @@ func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, erro
 	if err := checkShare(l.strays); err != nil {
 		return nil, err
 	}
-	d, err := a.readTables(path, t, l)
+	d, err := a.readTables(ctx, path, t, l)
 	if err != nil || l.strays == 1 {
 		return d, err
 	}
@@ -92,9 +91,10 @@ func (a *app) readFor(p privgen.Plan, path string, l layout) (records.Data, erro
 }
 
 // readTables reads the files of a folder, or a database.
-func (a *app) readTables(path string, t records.Tables, l layout) (*records.Linked, error) {
+func (a *app) readTables(ctx context.Context, path string, t records.Tables, l layout) (
+	*records.Linked, error) {
 	if isDatabase(path) {
-		return a.readDatabase(path, t)
+		return a.readDatabase(ctx, path, t)
 	}
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
@@ -321,8 +321,12 @@ func openDatabase(path, mode string) (*sql.DB, error) {
 	return sql.Open("sqlite", u.String())
 }
 
-// isDatabase reports whether a file is an SQLite database.
+// isDatabase reports whether a file is an SQLite database. It reads nothing from a pipe, which
+// would lose what is read.
 func isDatabase(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -333,15 +337,31 @@ func isDatabase(path string) bool {
 	return err == nil && string(head) == "SQLite format 3\x00"
 }
 
-// readDatabase reads the tables of an SQLite database.
-func (a *app) readDatabase(path string, t records.Tables) (*records.Linked, error) {
+// readDatabase reads the tables of an SQLite database. A view or a computed column may have cells
+// and rows without end, so the size of the file bounds them.
+func (a *app) readDatabase(ctx context.Context, path string, t records.Tables) (
+	*records.Linked, error) {
 	a.inputs = append(a.inputs, path)
 	db, err := openDatabase(path, "ro")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = db.Close() }()
-	d, err := sqlrows.ReadTables(context.Background(), db, t)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, located(path, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	limits := records.Limits{Values: records.Limits{}.ValuesFor(info.Size()),
+		UnpackedBytes: records.Limits{}.UnpackedFor(info.Size())}
+	most := int(min(limits.UnpackedBytes, 1<<30))
+	if _, err := sqlite.Limit(conn, sqlite3.SQLITE_LIMIT_LENGTH, most); err != nil {
+		return nil, located(path, err)
+	}
+	d, err := sqlrows.ReadTables(ctx, conn, t, limits)
 	if err != nil {
 		return nil, located(path, err)
 	}
@@ -453,7 +473,7 @@ func (j *reportJob) realTables(ctx context.Context, gen *privgen.Generator,
 		if err != nil {
 			return nil, err
 		}
-		real, err := j.readTables(path, one.Tables(), j.in)
+		real, err := j.readTables(ctx, path, one.Tables(), j.in)
 		if err != nil {
 			return nil, err
 		}

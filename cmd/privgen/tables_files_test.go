@@ -1,7 +1,12 @@
 package main
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -28,15 +33,15 @@ const twoOrders = "id,paid,note\n1,yes,a\n2,no,b\n"
 func TestATextIsNoOtherRow(t *testing.T) {
 	s := newSession(t)
 	shop(s, "id,region\n1,n\n2,s\n", "id,paid,note\n1,yes,\"x\n2,no,y\n2,no,z\"\n")
-	d, _, err := openTables(s.path("shop.json"))
+	d, _, err := tablesIn("shop.json", []byte(s.read("shop.json")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var said strings.Builder
 	a := &app{stderr: &said}
 	for _, lines := range []bool{false, true} {
-		l, err := a.readTables(s.path("shop"), d, layout{comma: "auto", encoding: "auto", format: "auto",
-			lines: lines})
+		l, err := a.readTables(t.Context(), s.path("shop"), d, layout{comma: "auto", encoding: "auto",
+			format: "auto", lines: lines})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,5 +87,90 @@ func TestFitOfBadTables(t *testing.T) {
 	shop(s, good, "id,paid,note\n1,JA,x\n2,no,y\n")
 	if e := s.run(exitOK, fit...); !strings.Contains(e.stderr, "column paid in 1") {
 		t.Errorf("no note about a value outside the schema: %q", e.stderr)
+	}
+}
+
+// TestSmallDatabasesCostLittle: views of a small file that have endless rows or long cells are
+// refused before they take much memory. A view within the limits is read.
+func TestSmallDatabasesCostLittle(t *testing.T) {
+	s := newSession(t)
+	shop(s, "id,region\n", "id,paid,note\n")
+	d, _, err := tablesIn("shop.json", []byte(s.read("shop.json")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count = "with recursive c(x) as (select 1 union all select x + 1 from c"
+	for i, view := range []struct {
+		text string
+		rows int
+	}{
+		{count + ") select x as id, 'n' as region from c", -1},
+		{count + " limit 300) select x as id, hex(zeroblob(3000000)) as region from c", -1},
+		{"select zeroblob(900000000) as id, 'n' as region", -1},
+		{count + " limit 300) select x as id, 'n' as region from c", 300},
+	} {
+		path := s.path(fmt.Sprint(i, ".db"))
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = db.Exec("create view customers as " + view.text +
+			"; create table orders (id, paid, note)")
+		if err = errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		a := &app{stderr: io.Discard}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		l, err := a.readTables(t.Context(), path, d, layout{})
+		runtime.ReadMemStats(&after)
+		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 256 {
+			t.Errorf("%s: %d MB", view.text, got)
+		}
+		if (err != nil) != (view.rows < 0) || err == nil && l.Len() != view.rows {
+			t.Errorf("%s: got error %v, want %d rows", view.text, err, view.rows)
+		}
+	}
+}
+
+// TestNothingIsReadFromPipes: what is read from a pipe to see whether it holds a database would be
+// missing from the records.
+func TestNothingIsReadFromPipes(t *testing.T) {
+	if _, err := os.Stat("/dev/fd"); err != nil {
+		t.Skip(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	const text = "SQLite format 3\x00 and more"
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	isDatabase(fmt.Sprint("/dev/fd/", r.Fd()))
+	if left, err := io.ReadAll(r); string(left) != text {
+		t.Errorf("%q is left, %v", left, err)
+	}
+}
+
+// TestPlansReplacePlansOnly: records and generators are not replaced by a plan or a schema.
+func TestPlansReplacePlansOnly(t *testing.T) {
+	s := newSession(t)
+	s.write("people.csv", "age,sex\n30,f\n40,m\n")
+	s.run(0, "draft", "people.csv", "--public", "-o", "schema.json")
+	for range 2 { // a plan may replace a plan
+		s.run(0, "plan", "schema.json", "--records", "1000", "--anyway", "-o", "plan.json")
+	}
+	s.write("a.gen", "\x00\x01\x02\x03")
+	for _, name := range []string{"people.csv", "a.gen"} {
+		text := s.read(name)
+		s.run(2, "plan", "schema.json", "--records", "1000", "--anyway", "-o", name)
+		s.write("other.csv", "age,sex\n30,f\n40,m\n")
+		s.run(2, "draft", "other.csv", "--public", "-o", name)
+		if s.read(name) != text {
+			t.Errorf("%s was replaced", name)
+		}
 	}
 }

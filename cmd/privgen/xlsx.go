@@ -126,7 +126,7 @@ var errNoXML = fmt.Errorf("%w", damagedBook)
 // bookBounds is what a workbook may still hold.
 type bookBounds struct {
 	values   int64 // cells of sheets with the gaps before them, which the library fills
-	elements int64 // other elements, each of which takes the library some hundred bytes
+	elements int64 // rows and others, each of which takes the library some hundred bytes
 
 	most    int64   // shared texts
 	lengths []int64 // of the shared texts
@@ -163,7 +163,7 @@ func (b *bookBounds) use(index string) {
 }
 
 // leastElements is for small workbooks. A shared text is two elements.
-const leastElements = 1 << 17
+const leastElements = 3 << 14
 
 // sound checks a part of a workbook: a sheet, whatever its name, or another part.
 func (b *bookBounds) sound(in io.Reader) error {
@@ -217,13 +217,12 @@ func (b *bookBounds) sound(in io.Reader) error {
 		}) {
 			return longTexts
 		}
-		if !isSheet || !slices.Contains([]string{"row", "c", "v", "f", "is", "t"}, e.Name.Local) {
+		if !isSheet || !slices.Contains([]string{"c", "v", "f", "is", "t"}, e.Name.Local) {
 			if b.elements--; b.elements < 0 {
-				return fileFault("the workbook has too many texts or formats for its size: save the sheet as CSV")
+				return fileFault("the workbook has too many texts, rows or formats for its size: save the sheet as CSV")
 			}
-			continue
 		}
-		if e.Name.Local != "row" && e.Name.Local != "c" {
+		if !isSheet || e.Name.Local != "row" && e.Name.Local != "c" {
 			continue
 		}
 		place := ""

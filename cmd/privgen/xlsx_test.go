@@ -210,6 +210,13 @@ func TestDamagedWorkbooks(t *testing.T) {
 	texts := rewritten(t, whole, func(name, text string) (string, string) {
 		return name, strings.Replace(text, "</sst>", strings.Repeat("<si/>", 200_000)+"</sst>", 1)
 	})
+	rowsWithoutCells := changed(t, whole, func(text string) string {
+		return strings.Replace(text, "</sheetData>", strings.Repeat("<row/>", 60_000)+"</sheetData>", 1)
+	})
+	formats := rewritten(t, whole, func(name, text string) (string, string) {
+		return name, strings.Replace(text, "</cellXfs>", strings.Repeat(`<xf numFmtId="14"/>`, 60_000)+
+			"</cellXfs>", 1)
+	})
 	const inCell, short = `<row><c r="A%d" t="s"><v>%d</v></c><c t="s"><v>%[2]d</v></c></row>`, 30_000
 	repeated := func(length, uses int) string { // a text of the list that many cells use
 		book := changed(t, whole, func(text string) string {
@@ -236,7 +243,9 @@ func TestDamagedWorkbooks(t *testing.T) {
 		t.Errorf("a sheet of another name: got %d records, %v", n, err)
 	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
-		"far": far, "texts": texts, "format": format, "a very long text": repeated(200_000, 1),
+		"far": far, "texts": texts, "format": format,
+		"rows without cells": rowsWithoutCells, "many formats": formats,
+		"a very long text":         repeated(200_000, 1),
 		"a long text in many rows": repeated(short, 1000),
 		"and with divided numbers": changed(t, repeated(short, 1000), func(text string) string {
 			return strings.ReplaceAll(text, "<v>12</v>", "<v>1<!-- -->2</v>")

@@ -13,7 +13,7 @@ import (
 
 // Settings are how a pool is drawn and weighted. The zero value has all defaults.
 type Settings struct {
-	Pool int    // records that are weighted; 0 means 200,000
+	Pool int    // records that are weighted; 0 means 200,000, or fewer for more than 80 tables
 	Seed uint64 // of the pool and of the rows drawn from it
 	// Records is the number of records that the tables are about. 0 means the sum of the counts of the
 	// most precise table that counts all records of the pool.
@@ -45,8 +45,11 @@ const (
 	defaultPool = 200_000
 	mostPool    = 1 << 24
 	mostPlaced  = 1 << 26 // records of the pool times tables: 256 MB
+	usualPlaced = 1 << 24 // the same, by default
 	mostSweeps  = 400
-	settled     = 1e-6 // largest change of a multiplier in the last sweep
+	mostWork    = 1 << 29 // records that are weighted, in all sweeps and tables
+	cellWork    = 100     // records that take as long as the equation of one cell
+	settled     = 1e-6    // largest change of a multiplier in the last sweep
 )
 
 // Match draws a pool of records and weights it.
@@ -68,7 +71,7 @@ func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings
 			"records that is 0 or positive", mostPool)
 	}
 	if c.Pool == 0 {
-		c.Pool = defaultPool
+		c.Pool = min(defaultPool, usualPlaced/len(tables))
 	}
 	if c.Pool > mostPlaced/len(tables) {
 		return nil, fmt.Errorf("released.Settings: a pool of %d records with %d tables: want a product of "+

@@ -261,3 +261,43 @@ func TestSameSeedSameRows(t *testing.T) {
 		t.Error("rows do not follow the seed")
 	}
 }
+
+// TestCountsOfAbsentRecords: a table without noise may count records that the pool has none of. The
+// others share their weight equally, since each count is as precise as the others.
+func TestCountsOfAbsentRecords(t *testing.T) {
+	text := `{"columns":["age"],"shape":[10],"std":0.001,
+		"counts":[100,200,300,400,500,600,700,800,900,1000]}`
+	tables, err := released.Read(strings.NewReader(text), schema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := released.Match(t.Context(), generator(schema(t)), tables, released.Settings{Pool: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Sample(550_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := make(map[float64]float64)
+	for _, age := range f.Numbers(1) {
+		drawn[age] += 0.01
+	}
+	missing := 0.0
+	for age := range 10 {
+		if drawn[float64(age)] == 0 {
+			missing += 100 * float64(age+1)
+		}
+	}
+	if missing == 0 {
+		t.Fatal("the pool has records of all ages")
+	}
+	for age, n := range drawn {
+		if want := 100*(age+1) + missing/float64(len(drawn)); math.Abs(n-want) > 0.1 {
+			t.Errorf("%v of age %v, want %v", n, age, want)
+		}
+	}
+	if m.Effective > 1 {
+		t.Errorf("%v of the pool is effective", m.Effective)
+	}
+}

@@ -93,9 +93,13 @@ func (w *weighing) chance(t int) (sum float64) {
 var errWeights = fmt.Errorf("%w: no weights of records fit these tables: they contradict each other "+
 	"beyond their noise, or their numbers are too large", ErrFormat)
 
-// solve sweeps over the tables until no multiplier changes.
+// solve sweeps over the tables until no multiplier changes, or until it has done mostWork.
 func (w *weighing) solve(ctx context.Context) error {
-	for range mostSweeps {
+	work := len(w.p) * len(w.tables)
+	for _, t := range w.tables {
+		work += cellWork * len(t.counts)
+	}
+	for range min(mostSweeps, 1+mostWork/work) {
 		largest := 0.0
 		for t := range w.tables {
 			if err := ctx.Err(); err != nil {
@@ -113,35 +117,45 @@ func (w *weighing) solve(ctx context.Context) error {
 	return nil
 }
 
-// sweep solves the equations of one table and returns the largest change of a multiplier.
+// sweep solves the equations of one table and returns the largest change of a multiplier. With
+// λ = μ + shift, a record's new weight is its base times e^μ in a cell, and rest·e^−shift in none.
+// The shift is the one with which the weights sum to 1. If all records are in cells, μ is kept,
+// since base and weight do not depend on the shift then.
 func (w *weighing) sweep(t int) (largest float64) {
 	shares, rest := w.shares(t)
-	lambda, std := w.lambda[t], w.tables[t].std
+	lambda, variance := w.lambda[t], w.tables[t].std*w.tables[t].std
 	base := make([]float64, len(shares)) // the shares without this table
 	for c, p := range shares {
 		base[c] = p * math.Exp(-lambda[c])
 	}
 	next := make([]float64, len(shares))
-	sum := norm(func(z float64) float64 {
-		out := rest
-		for c, count := range w.tables[t].counts {
-			if math.IsNaN(count) || base[c] == 0 {
-				continue
-			}
-			next[c] = multiplier(count, w.n*base[c]/z, std)
-			out += base[c] * math.Exp(next[c])
+	shift := root(func(shift float64) float64 {
+		sum := 0.0
+		if rest > 0 {
+			sum = rest * math.Exp(-shift)
 		}
-		return out
+		for c, count := range w.tables[t].counts {
+			if math.IsNaN(count) {
+				next[c] = -shift
+			} else if base[c] > 0 {
+				next[c] = multiplier(count-variance*shift, w.n*base[c], variance)
+			}
+			sum += base[c] * math.Exp(next[c])
+		}
+		return math.Log(sum)
 	})
 	factor := make([]float64, len(shares))
 	for c := range shares {
-		factor[c] = math.Exp(next[c]-lambda[c]) / sum
+		factor[c] = math.Exp(next[c] - lambda[c])
+		if rest > 0 {
+			next[c] += shift
+		}
 		largest = max(largest, math.Abs(next[c]-lambda[c]))
 	}
 	w.lambda[t] = next
 	for i, at := range w.places[t] {
 		if at < 0 {
-			w.p[i] /= sum
+			w.p[i] *= math.Exp(-shift)
 		} else {
 			w.p[i] *= factor[at]
 		}
@@ -149,29 +163,44 @@ func (w *weighing) sweep(t int) (largest float64) {
 	return largest
 }
 
-// norm returns the fixed point z = f(z) of a function that grows less than z.
-func norm(f func(float64) float64) float64 {
-	low, high := 0.0, 1.0
-	for high < 1e300 && f(high) > high {
-		low, high = high, 2*high
-	}
-	for high-low > 1e-13*high {
-		if mid := (low + high) / 2; f(mid) > mid {
-			low = mid
+// root returns a zero of a decreasing function by false position. The last call of f is for it.
+func root(f func(float64) float64) (x float64) {
+	low, high := math.Inf(-1), math.Inf(1)
+	var above, below, last float64 // f at low, at high and at the point before
+	for step := 1.0; ; step *= 2 {
+		y := f(x)
+		if !(math.Abs(y) > 1e-13) || !(step < 1e60) {
+			return x
+		}
+		if y > 0 {
+			low, above = x, y
+			if last > 0 { // or else the other end would stay for long
+				below /= 2
+			}
 		} else {
-			high = mid
+			high, below = x, y
+			if last < 0 {
+				above /= 2
+			}
+		}
+		last = y
+		switch {
+		case math.IsInf(high, 1):
+			x += step
+		case math.IsInf(low, -1):
+			x -= step
+		default:
+			x = low + (high-low)*above/(above-below)
 		}
 	}
-	f(high)
-	return high
 }
 
-// multiplier solves std²·λ + share·e^λ = count for λ, by Newton's method. The left side is convex
-// and increasing, so that steps from a point right of the solution never pass it.
-func multiplier(count, share, std float64) float64 {
-	variance, at := std*std, 0.0
-	if count > share { // the solution is positive, and each of the two terms is at most count
-		at = min(count/variance, math.Log(count/share))
+// multiplier solves variance·λ + share·e^λ = count for λ, by Newton's method. The left side is
+// convex and increasing, so that steps from a point right of the solution never pass it.
+func multiplier(count, share, variance float64) float64 {
+	at := count / variance                         // where the first term alone is the count
+	if l := math.Log(share/variance) + at; l > 1 { // near the solution if the second term is larger
+		at = math.Log(l * variance / share)
 	}
 	for range 100 {
 		e := share * math.Exp(at)

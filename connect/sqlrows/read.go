@@ -69,13 +69,13 @@ type input struct {
 	rows    *sql.Rows
 	builder *records.FrameBuilder
 	kinds   []records.ColumnKind
-	numbers []bool // which columns of the schema are numbers
-	bools   []bool // which of them have the type bool in the database
-	places  []int  // positions of the schema's columns in the result, -1 for one that is not read
-	cells   []any  // one for each of the query's columns
-	scan    []any  // pointers to the cells
-	values  []any  // in the schema's order
-	row     func() // called with the cells of each row; nil for none
+	numbers []bool       // which columns of the schema are numbers
+	bools   []bool       // which of them have the type bool in the database
+	places  []int        // of the schema's columns in the result, -1 for one that is not read
+	cells   []any        // one for each of the query's columns
+	scan    []any        // pointers to the cells
+	values  []any        // in the schema's order
+	row     func() error // called after each row; nil for none
 }
 
 func open(ctx context.Context, db Querier, s records.Schema, rows int, query string,
@@ -157,7 +157,9 @@ func (in *input) next(rows int) (f *records.Frame, more bool, err error) {
 			return nil, false, failed(err)
 		}
 		if in.row != nil {
-			in.row()
+			if err := in.row(); err != nil {
+				return nil, false, err
+			}
 		}
 		for j, place := range in.places {
 			if place < 0 {

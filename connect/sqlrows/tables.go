@@ -1,6 +1,7 @@
 package sqlrows
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -18,17 +19,25 @@ import (
 // ReadTables reads the tables or views of a database that have the names, the keys and the columns
 // of a description. Keys may be numbers or texts. A table more than one level below the root needs
 // the root's key too, which a view can join. A view is a program of whoever made the database: it
-// may compute, or have rows, without end, until ctx ends it.
+// may compute without end, until ctx ends it. Values and UnpackedBytes of the limits, if given,
+// bound the cells that are read and the bytes of their texts.
 //
 // Guarantee: see [records.Link], also for which rows are left out.
-// Errors: see [ReadFrame]; *[param.Error] for an invalid description.
-func ReadTables(ctx context.Context, db Querier, t records.Tables) (*records.Linked, error) {
+// Errors: see [ReadFrame]; *[param.Error] for an invalid description; a *[records.LimitError].
+func ReadTables(ctx context.Context, db Querier, t records.Tables, limits ...records.Limits) (
+	*records.Linked, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
+	var left records.Limits
+	if n := len(limits); n > 0 {
+		left = limits[n-1]
+	}
+	left.Values = cmp.Or(left.Values, math.MaxInt64)
+	left.UnpackedBytes = cmp.Or(left.UnpackedBytes, math.MaxInt64)
 	var all []records.Keyed
 	for _, own := range t.All() {
-		k, err := readTable(ctx, db, own)
+		k, err := readTable(ctx, db, own, &left)
 		if err != nil {
 			return nil, err
 		}
@@ -40,8 +49,9 @@ func ReadTables(ctx context.Context, db Querier, t records.Tables) (*records.Lin
 	return records.Link(t, all...)
 }
 
-// readTable reads the rows of one table.
-func readTable(ctx context.Context, db Querier, t records.Tables) (k records.Keyed, err error) {
+// readTable reads the rows of one table, and takes their cells from what is left.
+func readTable(ctx context.Context, db Querier, t records.Tables, left *records.Limits) (
+	k records.Keyed, err error) {
 	if t.Schema.Kind() == 0 {
 		return k, nil
 	}
@@ -65,10 +75,11 @@ func readTable(ctx context.Context, db Querier, t records.Tables) (k records.Key
 	for i := range keys {
 		keys[i] = []string{}
 	}
-	in.row = func() {
+	in.row = func() error {
 		for i := range keys {
 			keys[i] = append(keys[i], keyText(in.cells[i]))
 		}
+		return take(left, in.cells)
 	}
 	const all = math.MaxInt / 2
 	if k.Rows, _, err = in.next(all); err != nil {
@@ -79,6 +90,26 @@ func readTable(ctx context.Context, db Querier, t records.Tables) (k records.Key
 		k.Keys = keys[len(t.Parents)]
 	}
 	return k, nil
+}
+
+// take takes the cells of a row from what is left.
+func take(left *records.Limits, cells []any) error {
+	left.Values -= int64(len(cells))
+	for _, v := range cells {
+		switch x := v.(type) {
+		case string:
+			left.UnpackedBytes -= int64(len(x))
+		case []byte:
+			left.UnpackedBytes -= int64(len(x))
+		}
+	}
+	if left.Values < 0 {
+		return &records.LimitError{Limit: "Values", What: "sqlrows: the tables have too many cells"}
+	}
+	if left.UnpackedBytes < 0 {
+		return &records.LimitError{Limit: "UnpackedBytes", What: "sqlrows: the tables' texts are long"}
+	}
+	return nil
 }
 
 // keyText returns the text of a key: "" for a value that is none.

@@ -18,6 +18,9 @@ type Completer struct {
 	varied []conditional // the other factors
 	packs  []varying
 	ready  [][]float64 // factors in fixed, with 1 as the largest
+	last   []uint16    // values that were given in the last pass
+	passes int
+	summed [][]int // by clique and shared cell: the pass that the sums belong to
 }
 
 // A conditional is a factor of given and of other attributes.
@@ -80,6 +83,7 @@ func (m *Model) Completer(first int) *Completer {
 	for i := range inner.nodes {
 		c.ready = append(c.ready, make([]float64, len(c.fixed[i])))
 		weigh(c.ready[i], c.fixed[i], len(c.fixed[i]))
+		c.summed = append(c.summed, make([]int, inner.nodes[i].up.cells))
 	}
 	for i := range c.varied {
 		v := &c.varied[i]
@@ -101,13 +105,26 @@ func after(attributes []int, first int) (rest []int) {
 // sum of the logarithms of what it divides by. dst may be the numbers.
 func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
-		top := slices.Max(theta[lo : lo+n])
+		top := maximum(theta[lo : lo+n])
 		tops += top
 		for k := lo; k < lo+n; k++ {
 			dst[k] = math.Exp(theta[k] - top)
 		}
 	}
 	return tops
+}
+
+// maximum returns the largest of some numbers, and NaN if one is NaN. It compares four at a time,
+// because each comparison waits for the one before.
+func maximum(x []float64) float64 {
+	top := x[0]
+	for ; len(x) >= 4; x = x[4:] {
+		top = max(top, max(max(x[0], x[1]), max(x[2], x[3])))
+	}
+	for _, v := range x {
+		top = max(top, v)
+	}
+	return top
 }
 
 // of returns the numbers of list, theta or weights, for the given values.
@@ -157,10 +174,14 @@ func (c *Completer) careful(row []uint16) {
 	m.carefulUp()
 }
 
-// Complete sets the last attributes of a row whose first attributes are set.
+// Complete sets the last attributes of a row whose first attributes are set. Rows that follow each
+// other with the same first attributes share a pass of messages.
 func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
-	if !c.quick(row) {
-		c.careful(row)
+	if c.passes == 0 || !slices.Equal(c.last, row[:c.first]) {
+		c.last = append(c.last[:0], row[:c.first]...)
+		if c.passes++; !c.quick(row) {
+			c.careful(row)
+		}
 	}
 	m := c.model
 	own := row[c.first:]
@@ -169,7 +190,7 @@ func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
 		for _, a := range clique.Shared {
 			at = at*m.Domain[a] + int(own[a])
 		}
-		cell := picked(rng, m.nodes[i].work, m.nodes[i].total[at], c.cells[i][at])
+		cell := c.picked(rng, i, at)
 		for _, f := range c.fresh[i] {
 			a := clique.Attributes[f]
 			own[a] = uint16(int(cell) / c.back[i][f] % m.Domain[a])
@@ -177,16 +198,21 @@ func (c *Completer) Complete(rng *rand.Rand, row []uint16) {
 	}
 }
 
-// picked returns one of the cells at random. Their weights add up to about all.
-func picked(rng *rand.Rand, weights []float64, all float64, cells []int32) int32 {
-	left, last := all*rng.Float64(), cells[0]
-	for _, cell := range cells {
-		if weights[cell] == 0 {
-			continue
+// picked returns one of a clique's cells at random, given its shared cell. Sums of weights are in
+// the memory of the clique's distribution, which no row needs.
+func (c *Completer) picked(rng *rand.Rand, i, at int) int32 {
+	n, cells := &c.model.nodes[i], c.cells[i][at]
+	sums := n.law[at*len(cells):][:len(cells)]
+	if c.summed[i][at] != c.passes {
+		all := 0.0
+		for k, cell := range cells {
+			all += n.work[cell]
+			sums[k] = all
 		}
-		if last, left = cell, left-weights[cell]; left < 0 {
-			break
-		}
+		c.summed[i][at] = c.passes
 	}
-	return last
+	all := sums[len(sums)-1]
+	least := math.Nextafter(all*rng.Float64(), math.Inf(1)) // the cell has a weight even if this is 0
+	k, _ := slices.BinarySearch(sums, min(least, all))
+	return cells[k]
 }

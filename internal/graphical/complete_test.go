@@ -54,6 +54,35 @@ func TestCompletedRowsFollowTheLaw(t *testing.T) {
 	}
 }
 
+// TestEqualRowsShareAPass: a pass takes up to milliseconds, and rows of one parent are known alike.
+// 4,096 rows of a root row of a file of 13 kB took 1.6 s. What is drawn for a row does not depend
+// on the rows before.
+func TestEqualRowsShareAPass(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	m := NewModel(Domain{3, 2, 4, 4}, []Factor{{[]int{1, 2}, make([]float64, 8)},
+		{[]int{2, 3}, make([]float64, 16)}, {[]int{0, 1}, make([]float64, 6)}})
+	for _, f := range m.Factors {
+		for i := range f.Theta {
+			f.Theta[i] = 2 * rng.NormFloat64()
+		}
+	}
+	c := m.Completer(2)
+	for want, known := range [][]uint16{{0, 0}, {0, 1}, {0, 0}, {0, 1}} {
+		for range 50 {
+			row := append(slices.Clone(known), 0, 0)
+			alone, seed := slices.Clone(row), rng.Uint64()
+			c.Complete(rand.New(rand.NewPCG(seed, 1)), row)
+			m.Completer(2).Complete(rand.New(rand.NewPCG(seed, 1)), alone)
+			if !slices.Equal(row, alone) {
+				t.Fatalf("%v after others, and %v alone", row, alone)
+			}
+		}
+		if c.passes != want+1 {
+			t.Errorf("%d passes for %d groups of equal rows", c.passes, want+1)
+		}
+	}
+}
+
 // guided returns a model whose tree has 31 cells. Without its first attribute, the greedy order of
 // the others gives 75.
 func guided(rng *rand.Rand) *Model {

@@ -65,7 +65,7 @@ func (m *Model) Fit(ctx context.Context, list []Measurement, total float64, pass
 	if err := m.newFitting(list, total, false).run(ctx, passes-passes/4); err != nil {
 		return err
 	}
-	if clampFactors(m.Factors) {
+	if clampFactors(m.Factors, lowest) {
 		m.pass()
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// lowest is the number that replaces the logarithm of zero.
+// lowest is the smallest number of a fitted factor.
 const lowest = -1e5
 
 // A Factor is the logarithm of a positive function of some attributes.
@@ -40,14 +40,16 @@ type node struct {
 	lost   float64 // bounds what the products of the children lost to underflow
 }
 
-// clampFactors clamps the numbers in factors to a finite range, and sets NaN to 0. It reports
-// whether a number has changed.
-func clampFactors(factors []Factor) (changed bool) {
+// clampFactors clamps the numbers in factors to a finite range, sets -Inf to zero, the logarithm of
+// 0, and NaN to 0. It reports whether a number has changed.
+func clampFactors(factors []Factor, zero float64) (changed bool) {
 	for _, f := range factors {
 		for i, x := range f.Theta {
 			kept := min(max(x, lowest), -lowest)
 			if x != x {
 				kept = 0
+			} else if math.IsInf(x, -1) {
+				kept = zero
 			}
 			if kept != x {
 				f.Theta[i], changed = kept, true
@@ -58,14 +60,14 @@ func clampFactors(factors []Factor) (changed bool) {
 }
 
 // NewModel returns the distribution with the given factors, which then belong to the model. Numbers
-// in the factors are clamped to a finite range, and NaN becomes 0. The tree has no more cells than
-// that of cliques, if there are any; these must hold all factors.
+// in the factors other than -Inf are clamped to a finite range, and NaN becomes 0. The tree has no
+// more cells than that of cliques, if there are any; these must hold all factors.
 func NewModel(d Domain, factors []Factor, cliques ...[]int) *Model {
 	var groups [][]int
 	for _, f := range factors {
 		groups = append(groups, f.Attributes)
 	}
-	clampFactors(factors)
+	clampFactors(factors, math.Inf(-1))
 	t := NewTree(d, groups)
 	if cliques != nil && !Fits(d, groups, Cells(d, cliques)) {
 		t = NewTree(d, cliques)
@@ -153,7 +155,7 @@ func (m *Model) quickUp() bool {
 	for i := len(m.nodes) - 1; i >= 0; i-- {
 		n := &m.nodes[i]
 		n.up.sum(n.total, n.work)
-		top := slices.Max(n.total)
+		top := maximum(n.total)
 		lost := n.lost * float64(len(n.work)) / top
 		if !(lost < mostLost) {
 			return false
@@ -217,9 +219,12 @@ func (m *Model) Marginal(attributes []int) []float64 {
 // Observation returns the factor of an observation. weights holds its probability given each cell
 // of the attributes, which must be ascending.
 func Observation(attributes []int, weights []float64) Factor {
-	theta := make([]float64, len(weights))
+	theta, least := make([]float64, len(weights)), math.Inf(-1) // no factor outweighs it
+	if slices.Max(weights) == 0 {
+		least = lowest // no row has what was observed: those of the model stay
+	}
 	for v, w := range weights {
-		theta[v] = max(math.Log(w), lowest)
+		theta[v] = max(math.Log(w), least)
 	}
 	return Factor{attributes, theta}
 }

@@ -170,7 +170,7 @@ func (v view) scale(dst, table, by []float64) {
 // top sets each target cell of dst to the largest of the table's cells that map to it.
 func (v view) top(dst, table []float64) {
 	for i := range dst {
-		dst[i] = lowest
+		dst[i] = -math.MaxFloat64 // if all are -Inf, none grows
 	}
 	for first, at := range v.runs() {
 		run := table[first : first+v.run]

@@ -48,7 +48,7 @@ func TestViewsMapCells(t *testing.T) {
 				at[cell] = at[cell]*d[a] + values[a]
 			}
 		}
-		sum, top := make([]float64, len(target)), slices.Repeat([]float64{lowest}, len(target))
+		sum, top := make([]float64, len(target)), slices.Repeat([]float64{-math.MaxFloat64}, len(target))
 		added, scaled, grown := slices.Clone(table), slices.Clone(table), slices.Clone(table)
 		cells := make([][]int32, len(target))
 		for cell, x := range table {

@@ -215,7 +215,7 @@ func MatrixPart(name string, be device.Backend, m device.Matrix) synth.Part {
 		Save: func() ([]byte, error) {
 			flat := make([]float32, m.Rows*m.Cols)
 			be.Download(flat, m)
-			return synth.Floats(flat), nil
+			return synth.FloatsPart(name, &flat, len(flat)).Save()
 		},
 		Load: func(data []byte) error {
 			flat, err := synth.ReadFloats[float32](data, m.Rows*m.Cols)

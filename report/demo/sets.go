@@ -3,7 +3,6 @@ package demo
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -78,73 +77,24 @@ func (g SetSource) Validate() error {
 //
 // Errors: as for [SetSource.Validate].
 func (g SetSource) Make() (*records.SetTable, error) {
+	if err := g.Validate(); err != nil {
+		return nil, err
+	}
 	b, err := records.NewSetBuilder(g.Schema())
 	if err != nil {
 		return nil, err
 	}
-	if err := g.each(b.Add); err != nil {
-		return nil, err
+	m := newSetMaker(g)
+	for range g.Records {
+		if err := b.Add(m.next()); err != nil {
+			return nil, err
+		}
 	}
 	return b.Table()
 }
 
-// Stream returns the same sets in tables of at most rows records, in memory that does not grow with
-// their number.
-//
-// Errors: as for [SetSource.Validate]; an error for a number of rows that is not positive.
-func (g SetSource) Stream(rows int) iter.Seq2[*records.SetTable, error] {
-	return func(yield func(*records.SetTable, error) bool) {
-		if err := g.stream(rows, yield); err != nil && err != errStopped {
-			yield(nil, err)
-		}
-	}
-}
-
-// errStopped ends a stream whose consumer has stopped.
-var errStopped = errors.New("demo: stopped")
-
-func (g SetSource) stream(rows int, yield func(*records.SetTable, error) bool) error {
-	if rows < 1 || rows > maxRows {
-		return fmt.Errorf("demo: %d rows per table: want a positive number", rows)
-	}
-	b, err := records.NewSetBuilder(g.Schema())
-	if err != nil {
-		return err
-	}
-	flush := func() error {
-		t, err := b.Table()
-		if err == nil && !yield(t, nil) {
-			err = errStopped
-		}
-		return err
-	}
-	err = g.each(func(row []uint32) error {
-		if err := b.Add(row); err != nil || b.Len() < rows {
-			return err
-		}
-		return flush()
-	})
-	if err != nil || b.Len() == 0 {
-		return err
-	}
-	return flush()
-}
-
 // maxRows is the largest number of rows of a table.
 const maxRows = 1<<31 - 1
-
-func (g SetSource) each(emit func(row []uint32) error) error {
-	if err := g.Validate(); err != nil {
-		return err
-	}
-	m := newSetMaker(g)
-	for range g.Records {
-		if err := emit(m.next()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // setMaker draws one set after another.
 type setMaker struct {
