@@ -25,9 +25,9 @@ import (
 // kernels, 800 more for whole private steps on a device, 250 more for records that stay on a
 // device, for ends of columns that are fitted, for bounds on what small files may cost, and for a
 // suite that compares interrupted runs with whole ones, 150 more for runs that are held to their
-// bits and for trends with a weight for each of few values, 115 more for fits of models of tables with
-// passes that take an eighth of the time, and 98 more for copies that draw nothing, for fits that
-// diverge, for draws that end between two tries, and for rows of children with one pass.
+// bits and for trends with a weight for each of few values, 115 more for fits of models of tables
+// with passes that take an eighth of the time, and 98 more for copies that draw nothing, for fits
+// that diverge, for draws that end between two tries, and for rows of children with one pass.
 var limits = []struct {
 	name  string
 	most  int
