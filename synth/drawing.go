@@ -190,7 +190,7 @@ const fewest = 8
 // hopeless reports whether fewer records are kept than the effort demands. It counts only the
 // latest records, since the values of a unique key can run out during a draw.
 func (s *drawing) hopeless() bool {
-	if s.windowTried < fewest*s.draw.effort() {
+	if s.windowTried/fewest < s.draw.effort() { // fewest·effort may overflow
 		return false
 	}
 	few := s.windowKept < fewest

@@ -318,6 +318,16 @@ func TestOnlyTheLatestRecordsCount(t *testing.T) {
 	}
 }
 
+// TestEffortsOfAnySizeAreKept: the largest effort is not taken for a small one.
+func TestEffortsOfAnySizeAreKept(t *testing.T) {
+	for _, effort := range []int{1 << 60, math.MaxInt} {
+		s := &drawing{draw: Draw{Effort: effort}, windowTried: 1 << 40}
+		if s.hopeless() {
+			t.Errorf("effort %d: hopeless after %d records", effort, s.windowTried)
+		}
+	}
+}
+
 // TestAPaidGeneratorIsReturned: a run whose ledger cannot record the generator any more returns
 // both the generator, which is paid for, and the error.
 func TestAPaidGeneratorIsReturned(t *testing.T) {
