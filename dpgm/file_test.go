@@ -111,6 +111,15 @@ func TestUserDefinedArchitecturesAreRead(t *testing.T) {
 	if _, err := read(f, c.Model); err != nil {
 		t.Error(err)
 	}
+	gen := fit(t, c, bits(t, 40, 12, 1))
+	var b bytes.Buffer
+	if err := gen.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	back := must(systems.Load(&b, synth.WithArchitecture(c.Model)))(t)
+	if back.Guarantee().Epsilon != gen.Guarantee().Epsilon {
+		t.Error("the loaded generator has another guarantee")
+	}
 }
 
 type custom struct{ models.VAE }

@@ -125,12 +125,22 @@ func (userDefined) Name() string { return "user-defined" }
 func TestUserDefinedDecoding(t *testing.T) {
 	g := quick
 	g.Architecture = userDefined{models.MLP{Hidden: []int{4}}}
-	f := encoded(t, trained(t, g))
+	gen := trained(t, g)
+	f := encoded(t, gen)
 	if _, err := decoded(f); !errors.Is(err, synth.ErrFormat) {
 		t.Errorf("an unknown architecture: got %v, want ErrFormat", err)
 	}
 	if _, err := decoded(f, g.Architecture); err != nil {
 		t.Error(err)
+	}
+	var b bytes.Buffer
+	if err := gen.Save(&b); err != nil {
+		t.Fatal(err)
+	}
+	back := must(synth.Systems{merf.System()}.Load(&b, synth.WithDecoding(g.Architecture)))(t)
+	rows := func(g *synth.Generator) string { return text(t, collectAll(t, g, 5, synth.Seed(1))) }
+	if rows(back) != rows(gen) {
+		t.Error("the loaded generator draws other records")
 	}
 }
 
