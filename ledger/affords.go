@@ -14,6 +14,7 @@ import (
 //
 // Errors: nil if they fit; ErrBudgetExceeded, ErrUnsupported; *param.Error for invalid lines.
 func (l *Ledger) Affords(list ...Transaction) error {
+	l = l.original()
 	if err := l.shared.refresh(); err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ type GuaranteeEntry struct {
 
 // Guarantee returns what the ledger promises about everything reserved so far.
 func (l *Ledger) Guarantee() Guarantee {
+	l = l.original()
 	unread := l.shared.refresh()
 	l.quote()
 	l.shared.state.Lock()

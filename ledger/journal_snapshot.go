@@ -238,6 +238,7 @@ func (t *placedTransaction) follow(fresh *placedTransaction) error {
 //
 // Errors: ErrReadOnly; the errors of the journal.
 func (l *Ledger) Compact() error {
+	l = l.original()
 	s := l.shared
 	s.reserve.Lock()
 	defer s.reserve.Unlock()

@@ -135,7 +135,7 @@ func newJournaled(ctx context.Context, j Journal, opts []Option) (*Ledger, error
 		return nil, param.New("ledger.Journal", nil, "a journal, such as one of package ledger")
 	}
 	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, index: map[string]*entry{}}
-	l.shared.root = l
+	l.self, l.shared.root = l, l
 	kept := &journaled{lines: j, ctx: ctx, now: time.Now}
 	kept.commit, kept.catchUp, kept.limits = kept.commitLines, kept.readLines, kept.checkLimits
 	l.shared.journal = kept
@@ -503,6 +503,7 @@ func allowed() error { return nil }
 
 // Name returns the name of a ledger in a journal; "" for any other.
 func (l *Ledger) Name() string {
+	l = l.original()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if j := l.shared.journal; j != nil {
@@ -517,6 +518,7 @@ func (l *Ledger) Name() string {
 //
 // Errors: the errors of the journal.
 func (l *Ledger) Close() error {
+	l = l.original()
 	s := l.shared
 	s.reserve.Lock()
 	defer s.reserve.Unlock()

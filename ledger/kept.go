@@ -71,6 +71,7 @@ func (j *journaled) kept() *Kept {
 // Kept returns where the ledger is kept and the last line seen; nil for a ledger in memory. A
 // caller can store the result, for example in a checkpoint, and pass it to Holds later.
 func (l *Ledger) Kept() *Kept {
+	l = l.original()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return l.shared.journal.kept()
@@ -85,6 +86,7 @@ var ErrOtherLedger = errors.New("ledger: wrong ledger")
 //
 // Errors: ErrOtherLedger; ErrRolledBack, ErrDamaged; the errors of the journal.
 func (l *Ledger) Holds(k Kept) error {
+	l = l.original()
 	s := l.shared
 	if s.journal == nil {
 		return fmt.Errorf("%w: got a ledger in memory, want %s", ErrOtherLedger, &k)
@@ -138,6 +140,7 @@ func (r Release) validate() error {
 //
 // Errors: *param.Error; the errors of the journal.
 func (l *Ledger) LedTo(r Release) error {
+	l = l.original()
 	if err := r.validate(); err != nil {
 		return err
 	}
@@ -156,6 +159,7 @@ func (l *Ledger) LedTo(r Release) error {
 
 // Releases returns the releases recorded by LedTo, in all processes, in order.
 func (l *Ledger) Releases() []Release {
+	l = l.original()
 	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

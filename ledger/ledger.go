@@ -19,6 +19,7 @@ import (
 //
 // A Ledger is safe for concurrent use.
 type Ledger struct {
+	self   *Ledger       // not a copy of the struct
 	shared *ledgerShared // the lock and the check, common to a ledger and its children
 	budget accountant.Budget
 	fault  error // of the budget
@@ -193,7 +194,7 @@ func checkFilter(path string, order float64) error {
 // and Spend returns the budget's *param.Error values.
 func New(b accountant.Budget, opts ...Option) *Ledger {
 	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, budget: b, index: map[string]*entry{}}
-	l.shared.root = l
+	l.self, l.shared.root = l, l
 	l.fault = b.Validate()
 	for _, o := range opts {
 		if o != nil {
@@ -201,6 +202,15 @@ func New(b accountant.Budget, opts ...Option) *Ledger {
 		}
 	}
 	return l
+}
+
+// original returns the ledger that a struct was copied from by value, if it was. A copy has its own
+// list of entries, which lacks what is reserved later.
+func (l *Ledger) original() *Ledger {
+	if l.self != nil {
+		return l.self
+	}
+	return l // the zero value, or a ledger within a computation
 }
 
 // Budget returns the budget that the ledger was opened with.
@@ -215,6 +225,7 @@ func (l *Ledger) Relation() accountant.Relation { return l.budget.Relation }
 // Errors: ErrBudgetExceeded (nothing was reserved), ErrUnsupported, *param.Error, also for a new
 // entry that would take the ledger beyond the limits for reading guarantees, or the policy's error.
 func (l *Ledger) Reserve(purpose string, e accountant.Event, count int) (*Reservation, error) {
+	l = l.original()
 	if count <= 0 {
 		return nil, param.New("ledger.Ledger.Reserve.count", count, "a positive integer")
 	}
@@ -320,6 +331,7 @@ func (l *Ledger) setAside(purpose, id string, e accountant.Event, key string,
 //
 // Errors: the errors of Reserve.
 func (l *Ledger) Spend(purpose string, e accountant.Event) error {
+	l = l.original()
 	if l.shared.journal == nil {
 		r, err := l.Reserve(purpose, e, 1)
 		if err != nil {
@@ -345,6 +357,7 @@ func (l *Ledger) Spend(purpose string, e accountant.Event) error {
 //
 // Errors: ErrReservationExhausted when nothing is left.
 func (l *Ledger) Resume(purpose string, e accountant.Event) (*Reservation, error) {
+	l = l.original()
 	key, err := keyOf(e)
 	if err != nil {
 		return nil, err
@@ -452,6 +465,7 @@ type Entry struct {
 // Entries returns the reservations, in order of first reservation. Entries of child ledgers are not
 // included; see Children.
 func (l *Ledger) Entries() []Entry {
+	l = l.original()
 	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
@@ -466,6 +480,7 @@ func (l *Ledger) Entries() []Entry {
 // Epsilon returns the cost of everything set aside, at the budget's δ. The Upper end is the
 // published value. The cost is infinite if the ledger is in a journal that cannot be read.
 func (l *Ledger) Epsilon() accountant.Bound {
+	l = l.original()
 	if l.shared.refresh() != nil {
 		return infinite
 	}
@@ -479,6 +494,7 @@ func (l *Ledger) Epsilon() accountant.Bound {
 // MarkNotPrivate records that the ledger's releases are not private at all, for example because
 // noise was deterministic. It cannot be undone.
 func (l *Ledger) MarkNotPrivate(reason string) {
+	l = l.original()
 	reason = cmp.Or(reason, "unspecified")
 	s := l.shared
 	s.state.Lock()
@@ -512,6 +528,7 @@ func (s *ledgerShared) notPrivate() string {
 
 // Unit returns the unit whose presence or content the ledger's guarantee protects; see WithUnit.
 func (l *Ledger) Unit() string {
+	l = l.original()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	return l.shared.root.unitName()
@@ -526,6 +543,7 @@ func (l *Ledger) unitName() string {
 
 // NotPrivate returns the first reason given to MarkNotPrivate, or empty.
 func (l *Ledger) NotPrivate() string {
+	l = l.original()
 	_ = l.shared.refresh() // on failure, answer from what is known
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

@@ -24,6 +24,7 @@ type partGroup struct {
 // Errors: *param.Error for N below 1, and under ReplaceOne without MovesCovered; ErrReadOnly and
 // the errors of the journal.
 func (l *Ledger) Disjoint(p Parts) ([]*Ledger, error) {
+	l = l.original()
 	if err := p.check("ledger.Ledger.Disjoint.", l.Relation()); err != nil {
 		return nil, err
 	}
@@ -65,8 +66,10 @@ func (l *Ledger) openGroup(p Parts) *partGroup {
 }
 
 func (l *Ledger) child(at partOf) *Ledger {
-	return &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy,
+	c := &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy,
 		parent: l, place: at, index: map[string]*entry{}}
+	c.self = c
+	return c
 }
 
 // PartGroup holds the child ledgers opened by one call of Disjoint.
@@ -78,6 +81,7 @@ type PartGroup struct {
 
 // Children lists the child ledgers, in order of opening.
 func (l *Ledger) Children() []PartGroup {
+	l = l.original()
 	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

@@ -10,6 +10,7 @@ import (
 // Event returns everything set aside in this ledger and its children, as one event. Every query of
 // the package accepts it.
 func (l *Ledger) Event() accountant.Event {
+	l = l.original()
 	_ = l.shared.refresh() // on failure, answer from the state in memory
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()

@@ -47,6 +47,7 @@ func (g Guarantee) Units() string {
 // Errors: the errors of [DPAccountingScript]; ErrDamaged and the errors of the journal, because the
 // reservations of other processes are then unknown.
 func (l *Ledger) DPAccountingScript() (string, error) {
+	l = l.original()
 	if err := l.shared.refresh(); err != nil {
 		return "", err
 	}

@@ -82,6 +82,7 @@ func (l *Ledger) save() (savedLedger, error) {
 
 // MarshalJSON writes the ledger, its children and its version. Policies are not saved.
 func (l *Ledger) MarshalJSON() ([]byte, error) {
+	l = l.original()
 	s, err := l.snapshot()
 	if err != nil {
 		return nil, err

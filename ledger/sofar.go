@@ -29,6 +29,7 @@ const knotRatio = 1.25
 // EpsilonSoFar returns an upper bound of the cost of the events taken so far, at the budget's
 // δ. It is informational: the published cost is Epsilon, which counts everything reserved.
 func (l *Ledger) EpsilonSoFar() float64 {
+	l = l.original()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if l.shared.root.fault != nil {

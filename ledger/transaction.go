@@ -114,6 +114,7 @@ func (l *Ledger) ReserveAll(t Transaction) ([]*Reservation, error) {
 // can use the ledger while the transaction is priced. They wait while its events are brought into
 // the form that is priced, and while limits are priced.
 func (l *Ledger) ReserveAllContext(ctx context.Context, t Transaction) ([]*Reservation, error) {
+	l = l.original()
 	lines, err := t.placed(l.Relation())
 	if err != nil {
 		return nil, param.Refuse(err)
