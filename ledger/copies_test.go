@@ -37,7 +37,8 @@ func TestCopiesAreTheSameLedger(t *testing.T) {
 			case 1:
 				_, err = c.Reserve("a", use, 1)
 			case 2:
-				_, err = c.ReserveAll(ledger.Transaction{Lines: []ledger.Line{{Purpose: "b", Event: use, Count: 1}}})
+				_, err = c.ReserveAll(ledger.Transaction{Lines: []ledger.Line{
+					{Purpose: "b", Event: use, Count: 1}}})
 			}
 			if err == nil {
 				granted++
