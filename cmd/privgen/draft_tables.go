@@ -135,7 +135,7 @@ func (j *draftJob) fromDatabase(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	err = j.save(j.out, func(w io.Writer) error {
+	err = j.saveJSON(j.out, func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
 	})

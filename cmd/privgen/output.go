@@ -2,7 +2,7 @@ package main
 
 import (
 	"bufio"
-	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -30,18 +30,17 @@ func (a *app) save(path string, write func(io.Writer) error) error {
 	return durable.WriteFile(path, write)
 }
 
-// saveJSON is save for a plan or a schema. It replaces no file that holds something else, such as
-// records or a generator.
+// saveJSON is save for a plan or a schema. It replaces nothing but a plan or a schema: what else a
+// file holds, such as records, a generator or a ledger, may be the only copy.
 func (a *app) saveJSON(path string, write func(io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		f, err := os.Open(path)
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		text, err := readFile(path, mostPlan)
 		if err != nil {
 			return err
 		}
-		head := make([]byte, 1<<10)
-		n, _ := f.Read(head)
-		f.Close()
-		if text := bytes.TrimSpace(head[:n]); len(text) > 0 && text[0] != '{' {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(text, &members) != nil ||
+			members["kind"] == nil && members["schema"] == nil && members["key"] == nil {
 			return usagef("--out: %s holds something else: want another name, or remove it first", path)
 		}
 	}

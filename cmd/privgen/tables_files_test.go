@@ -164,11 +164,28 @@ func TestPlansReplacePlansOnly(t *testing.T) {
 		s.run(0, "plan", "schema.json", "--records", "1000", "--anyway", "-o", "plan.json")
 	}
 	s.write("a.gen", "\x00\x01\x02\x03")
-	for _, name := range []string{"people.csv", "a.gen"} {
+	s.write("people.jsonl", `{"age":30,"sex":"f"}`+"\n"+`{"age":40,"sex":"m"}`+"\n")
+	s.write("one.jsonl", `{"age":30,"sex":"f"}`+"\n")
+	s.write("spaced.csv", strings.Repeat("\n", 3000)+"age,sex\n30,f\n")
+	s.run(0, "ledger", "create", "people", "--epsilon", "1", "--delta", "1e-6")
+	db, err := sql.Open("sqlite", s.path("shop.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec("create table customers (id integer primary key, age integer); " +
+		"insert into customers values (1, 30), (2, 40)")
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s.run(0, "draft", "shop.db", "--public", "--root", "customers", "-o", "tables.json")
+	s.run(0, "draft", "shop.db", "--public", "--root", "customers", "-o", "tables.json")
+	for _, name := range []string{"people.csv", "a.gen", "people.jsonl", "one.jsonl", "spaced.csv",
+		"ledgers/people/journal"} {
 		text := s.read(name)
 		s.run(2, "plan", "schema.json", "--records", "1000", "--anyway", "-o", name)
 		s.write("other.csv", "age,sex\n30,f\n40,m\n")
 		s.run(2, "draft", "other.csv", "--public", "-o", name)
+		s.run(2, "draft", "shop.db", "--public", "--root", "customers", "-o", name)
 		if s.read(name) != text {
 			t.Errorf("%s was replaced", name)
 		}
