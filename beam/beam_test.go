@@ -34,6 +34,7 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sets"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 const people = 700
@@ -844,6 +845,44 @@ func TestSample(t *testing.T) {
 	}
 	if one[0] == one[1] {
 		t.Error("two shards contain the same rows")
+	}
+}
+
+// TestFilesAreOneDraw: identifiers differ in all files together, and rows that depend on each other
+// need one file.
+func TestFilesAreOneDraw(t *testing.T) {
+	one := must(records.NewSchema(records.Identifier("id", records.Sequence(1)),
+		records.Categorical("town", "a", "b"), records.Categorical("land", "x", "y")))
+	rows := [][]any{{nil, "a", "x"}, {nil, "b", "y"}, {nil, "a", "y"}}
+	for name, c := range map[string]struct {
+		rules []records.Constraint
+		good  bool
+	}{
+		"none":      {nil, true},
+		"in a row":  {[]records.Constraint{records.Only("town", "a")}, true},
+		"unique":    {[]records.Constraint{records.Unique("town", "land")}, false},
+		"determine": {[]records.Constraint{records.Determines([]string{"town", "land"})}, false},
+	} {
+		s := one.WithConstraints(c.rules...)
+		budget := accountant.Budget{Epsilon: 3, Delta: 1e-5}
+		plan := must(tables.MST{Common: tables.Common{Schema: s, Budget: budget}}.Plan())
+		g := must(plan.Fit(t.Context(), must(records.FromValues(s, rows...))))
+		files, err := beam.Sample(t.Context(), g, beam.Drawing{Rows: 30, Shards: 3, Seed: 5,
+			Folder: t.TempDir()})
+		if (err == nil) != c.good {
+			t.Errorf("%s: %v", name, err)
+		}
+		seen := map[string]bool{}
+		ids := must(records.NewSchema(records.Integer("id", 1, 30)))
+		for _, file := range files {
+			f := must(parquet.OpenFrame(file, ids))
+			for i := range f.Len() {
+				seen[f.Value(i, 0)] = true
+			}
+		}
+		if c.good && len(seen) != 30 {
+			t.Errorf("%s: %d different identifiers in 30 rows", name, len(seen))
+		}
 	}
 }
 

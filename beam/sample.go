@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -32,13 +34,16 @@ const mostRows = 1 << 30
 // rowRange is the rows of one file.
 type rowRange struct {
 	Shard, Of int
+	First     int // row of the whole draw
 	Rows      int
 	Seed      uint64
+	Draw      uint64 // seed of the whole draw
 }
 
 // Sample draws synthetic rows of a table in parallel. It writes each shard to a Parquet file of its
 // own (part-00000-of-00017.parquet) and returns the files' names. Sampling is post-processing and
-// costs no privacy.
+// costs no privacy. Identifiers are unique in all files together. Rows of a schema with the
+// constraint records.Unique or records.Determines depend on each other, so they need one file.
 //
 // Errors: *param.Error for invalid numbers and for a generator of records other than tables; errors
 // of the generator's Save and of the runner.
@@ -51,6 +56,10 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	k.OK(d.Folder != "", "beam.Drawing.Folder", d.Folder, "a path that workers can write to")
 	k.OK(g.Schema().Kind() == records.MixedTable, "beam.Sample.g", g.Schema().String(),
 		"a generator of tables")
+	for _, c := range g.Schema().Constraints() {
+		k.OK(d.Shards < 2 || !joinsRows(c), "beam.Drawing.Shards", d.Shards,
+			fmt.Sprintf("one file, for all rows together must have %s", c))
+	}
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -74,16 +83,25 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	return files, nil
 }
 
+// joinsRows reports whether a constraint is on several rows together.
+func joinsRows(c records.Constraint) bool {
+	var form struct{ Type string }
+	text, err := json.Marshal(c)
+	return err != nil || json.Unmarshal(text, &form) != nil ||
+		form.Type == "unique" || form.Type == "determines"
+}
+
 // ranges divides the rows into files, each with its own seed.
 func (d Drawing) ranges() []rowRange {
-	list := make([]rowRange, d.Shards)
+	list, first := make([]rowRange, d.Shards), 0
 	for i := range list {
 		n, rest := d.Rows/int64(d.Shards), d.Rows%int64(d.Shards)
 		if int64(i) < rest {
 			n++
 		}
-		list[i] = rowRange{Shard: i, Of: d.Shards, Rows: int(n),
-			Seed: rand.New(rand.NewPCG(d.Seed, uint64(i))).Uint64()}
+		list[i] = rowRange{Shard: i, Of: d.Shards, First: first, Rows: int(n),
+			Seed: rand.New(rand.NewPCG(d.Seed, uint64(i))).Uint64(), Draw: d.Seed}
+		first += int(n)
 	}
 	return list
 }
@@ -109,11 +127,29 @@ func (f *sampleFn) ProcessElement(ctx context.Context, r rowRange, saved []byte,
 	}
 	file := r.file(f.Folder)
 	err := writeFile(ctx, file, func(w io.Writer) error {
-		return parquet.WriteFrames(w, f.g.Schema(), f.g.Stream(ctx, r.Rows, synth.Seed(r.Seed)))
+		return parquet.WriteFrames(w, f.g.Schema(), r.identified(f.g.Stream(ctx, r.Rows,
+			synth.Seed(r.Seed))))
 	})
 	if err != nil {
 		return err
 	}
 	emit(file)
 	return nil
+}
+
+// identified gives the rows of a file the identifiers of the whole draw.
+func (r rowRange) identified(parts iter.Seq2[records.Data, error]) iter.Seq2[records.Data, error] {
+	return func(yield func(records.Data, error) bool) {
+		first := r.First
+		for part, err := range parts {
+			if err == nil {
+				n := part.Len()
+				part, err = records.WithIdentifiers(part, first, r.Draw)
+				first += n
+			}
+			if !yield(part, err) || err != nil {
+				return
+			}
+		}
+	}
 }
