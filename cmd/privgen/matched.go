@@ -37,8 +37,9 @@ func (j *sampleJob) matched(ctx context.Context, gen *privgen.Generator) (
 		}
 		tables = append(tables, list...)
 	}
+	pool := max(4*j.n, min(1<<17, 1<<24/max(len(tables), 1))) // 64 MB, unless n needs more
 	m, err := released.Match(ctx, gen, tables,
-		released.Settings{Pool: max(4*j.n, 1<<17), Seed: j.seed, Records: j.about})
+		released.Settings{Pool: pool, Seed: j.seed, Records: j.about})
 	if err != nil {
 		return nil, inputf("--released: %w", err)
 	}

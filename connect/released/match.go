@@ -143,7 +143,11 @@ func (m *Matcher) Sample(n int) (*records.Frame, error) {
 		rows = append(rows, int32(order[len(order)-1]))
 	}
 	rng.Shuffle(n, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	out := m.pool.Take(rows)
+	named, err := records.WithIdentifiers(m.pool.Take(rows), 0, m.seed) // a record may be drawn twice
+	if err != nil {
+		return nil, err
+	}
+	out, _ := records.AsFrame(named)
 	rules, err := records.NewEnforcer(out.Schema(), out.Schema().Constraints()...)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (m uniform) Sampler(d synth.Draw) (synth.Sampler, error) {
 		rows := make([][]any, n)
 		for i := range rows {
 			sex := []any{"f", "f", "m", nil}[rng.IntN(4)]
-			rows[i] = []any{sex, rng.IntN(10), float64(rng.IntN(100))}
+			rows[i] = []any{sex, rng.IntN(10), float64(rng.IntN(100)), nil}[:len(m.s.Columns())]
 		}
 		return records.FromValues(m.s, rows...)
 	}}, nil
@@ -299,5 +299,34 @@ func TestCountsOfAbsentRecords(t *testing.T) {
 	}
 	if m.Effective > 1 {
 		t.Errorf("%v of the pool is effective", m.Effective)
+	}
+}
+
+// TestRecordsDrawnTwiceHaveOtherIdentifiers: identifiers of a schema are unique, also if the tables
+// demand that a record is drawn often.
+func TestRecordsDrawnTwiceHaveOtherIdentifiers(t *testing.T) {
+	s, err := records.NewSchema(append(schema(t).Columns(),
+		records.Identifier("id", records.Sequence(1)))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables, err := released.Read(strings.NewReader("sex,count,std\nf,100,1\nm,1900,1\n"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := released.Match(t.Context(), generator(s), tables, released.Settings{Pool: 500, Records: 2000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := m.Sample(2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	for i := range f.Len() {
+		seen[f.Value(i, 3)] = true
+	}
+	if len(seen) != 2000 {
+		t.Errorf("%d identifiers in 2,000 rows", len(seen))
 	}
 }
