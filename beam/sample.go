@@ -85,10 +85,10 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 
 // joinsRows reports whether a constraint is on several rows together.
 func joinsRows(c records.Constraint) bool {
-	var form struct{ Type string }
+	var form map[string]any
 	text, err := json.Marshal(c)
-	return err != nil || json.Unmarshal(text, &form) != nil ||
-		form.Type == "unique" || form.Type == "determines"
+	return err != nil || param.Decode(text, &form) != nil || form["type"] == "unique" ||
+		form["type"] == "determines"
 }
 
 // ranges divides the rows into files, each with its own seed.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed7ba64551/privgen/internal/durable"
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // save writes a file that appears whole or not at all. It writes to standard output and devices
@@ -38,8 +38,8 @@ func (a *app) saveJSON(path string, write func(io.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		var members map[string]json.RawMessage
-		if json.Unmarshal(text, &members) != nil ||
+		var members map[string]any
+		if param.Decode(text, &members) != nil ||
 			members["kind"] == nil && members["schema"] == nil && members["key"] == nil {
 			return usagef("--out: %s holds something else: want another name, or remove it first", path)
 		}

@@ -314,7 +314,8 @@ func TestRecordsDrawnTwiceHaveOtherIdentifiers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := released.Match(t.Context(), generator(s), tables, released.Settings{Pool: 500, Records: 2000})
+	m, err := released.Match(t.Context(), generator(s), tables,
+		released.Settings{Pool: 500, Records: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}
