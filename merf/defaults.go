@@ -22,7 +22,7 @@ const (
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
 	imageFeatures = 4000
-	imageSeconds  = 240 // of training generators of images, which keep improving for longer
+	imageSeconds  = 80 // of training generators of images, which keep improving for longer
 	imageSteps    = 10_000
 	singleSteps   = 350  // for single columns, for each class
 	imageNetworks = 6    // better than one network trained for the same total time
@@ -114,11 +114,11 @@ func (c *Config) chooseGenerator() {
 	if c.Schema.IsImage() && c.Schema.Height()%4 == 0 && c.Schema.Width()%4 == 0 {
 		defaults.Fill[models.GeneratorArchitecture](&c.choices, &g.Architecture, models.ConvDecoder{
 			Height: c.Schema.Height(), Width: c.Schema.Width(), Channels: c.Schema.Channels(),
-			Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
+			Hidden: []int{200}, Maps: []int{16, 8}, Size: 4, Activation: models.ReLU, Output: device.Sigmoid,
 			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels are correlated")
 		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost no privacy")
-		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")
-		defaults.Fill(&c.choices, &g.LR, 0.01, "Generator.LR", "suits convolutions")
+		defaults.Fill(&c.choices, &g.Batch, 200, "Generator.Batch", "convolutions take time")
+		defaults.Fill(&c.choices, &g.LR, 0.04, "Generator.LR", "suits convolutions")
 		defaults.Fill(&c.choices, &g.Generators, imageNetworks, "Generator.Generators",
 			"several networks of one release make more diverse images, and cost no privacy")
 		c.chooseSubset()
@@ -166,7 +166,7 @@ const denseCost = 0.4
 
 // convolutionCost is the cost of one pixel in the default generator of images, in the unit of
 // defaults.CostOf.
-const convolutionCost = 635
+const convolutionCost = 300
 
 // featureOperations returns the number of operations to compute one record's features, and the
 // number of features.

@@ -19,7 +19,7 @@
 // With files, the contrast and the distortion of the written images are chosen privately, which
 // costs 3 % of ε; see compose.Changes. -contrast, -distort and -normalize set them instead.
 //
-// Training on files takes five minutes on two cores. -steps and -generators set longer runs.
+// Training on files takes under two minutes on two cores. -steps and -generators set longer runs.
 // -checkpoint saves their progress, so an interrupt loses little.
 //
 // It prints the bill before it reads a record, and the guarantee afterwards. It writes the
