@@ -15,18 +15,17 @@ import (
 )
 
 // BenchmarkImageStep measures a training step of the default generator of 28×28 images with ten
-// classes, and steps of one with bilinear interpolation, which lab/peers compares with PyTorch. The
-// flag -cpu sets the number of cores.
+// classes, and steps that compare all features. The flag -cpu sets the number of cores.
 func BenchmarkImageStep(b *testing.B) {
 	for _, c := range []struct{ features, batch int }{{4000, 100}, {10_000, 100}, {10_000, 500}} {
 		b.Run(fmt.Sprintf("features=%d/batch=%d", c.features, c.batch), func(b *testing.B) {
-			timeSteps(b, imageTraining(b, c.features, c.features, c.batch, 5))
+			timeSteps(b, imageTraining(b, c.features, c.features, c.batch))
 			b.ReportMetric(imageStepFlops(c.features, c.batch)*float64(b.N)/b.Elapsed().Seconds()/1e9,
 				"GFLOP/s")
 		})
 	}
 	b.Run("default", func(b *testing.B) {
-		timeSteps(b, imageTraining(b, imageFeatures, imageSubset, 200, 4))
+		timeSteps(b, imageTraining(b, imageFeatures, imageSubset, 200))
 	})
 }
 
@@ -52,7 +51,7 @@ func processorSeconds(b *testing.B) float64 {
 
 // imageTraining returns a training against means of zero. The time of a step does not depend on the
 // means.
-func imageTraining(b *testing.B, dim, perStep, batch, size int) *training {
+func imageTraining(b *testing.B, dim, perStep, batch int) *training {
 	s := records.Image(28, 28).WithLabels("0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
 	features, err := rff.PatchesFor(dim, 28, 28).Embedding(layout(s), 1)
 	if err != nil {
@@ -61,7 +60,7 @@ func imageTraining(b *testing.B, dim, perStep, batch, size int) *training {
 	e := &Embedding{config: Config{Schema: s}, features: features, noise: noise{sum: 1, count: 1},
 		sums: make([]float64, 10*dim), counts: make([]float64, 10)}
 	g := GeneratorConfig{Architecture: models.ConvDecoder{Height: 28, Width: 28, Channels: 1,
-		Hidden: []int{200}, Maps: []int{16, 8}, Size: size, Activation: models.ReLU,
+		Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU,
 		Output: device.Sigmoid, BatchNorm: true}, Latent: 10, Batch: batch,
 		FeaturesPerStep: perStep, LR: 0.01}.withDefaults()
 	t, err := newTraining(e, divide(e, g), g, device.CPUWith(0))
@@ -71,10 +70,10 @@ func imageTraining(b *testing.B, dim, perStep, batch, size int) *training {
 	return t
 }
 
-// imageStepFlops counts the multiplications and additions of a step's matrix products with windows
-// of size 5. The features and their derivative need one product each. Each layer of the generator
-// needs one product forward and one for the gradient of its weights. Each layer but the first needs
-// one for the derivative of its input.
+// imageStepFlops counts the multiplications and additions of a step's matrix products. The features
+// and their derivative need one product each. Each layer of the generator needs one product forward
+// and one for the gradient of its weights. Each layer but the first needs one for the derivative of
+// its input.
 func imageStepFlops(features, batch int) float64 {
 	products := 2 * 784 * features / 2
 	products += 2*20*200 + 3*200*784
