@@ -151,9 +151,8 @@ func (c *Config) chooseGenerator() {
 // chooseSubset lets each step compare only imageSubset of the features, if there are at least twice
 // that many.
 func (c *Config) chooseSubset() {
-	if e, err := c.features(); err != nil || e.Dim() < 2*imageSubset {
-		return
-	} else if _, ok := e.(rff.Divisible); !ok {
+	e, err := c.features()
+	if _, ok := e.(rff.Divisible); err != nil || !ok || e.Dim() < 2*imageSubset {
 		return
 	}
 	defaults.Fill(&c.choices, &c.Generator.FeaturesPerStep, imageSubset,
