@@ -22,7 +22,7 @@ const (
 	leastFeatures = 200
 	mostSeconds   = 300 // of training
 	imageFeatures = 4000
-	imageSeconds  = 240 // of training generators of images, which keep improving for longer
+	imageSeconds  = 85 // of training generators of images, which keep improving for longer
 	imageSteps    = 10_000
 	singleSteps   = 350  // for single columns, for each class
 	imageNetworks = 6    // better than one network trained for the same total time
@@ -117,8 +117,9 @@ func (c *Config) chooseGenerator() {
 			Hidden: []int{200}, Maps: []int{16, 8}, Size: 5, Activation: models.ReLU, Output: device.Sigmoid,
 			BatchNorm: true}, "Generator.Architecture", "neighbouring pixels are correlated")
 		defaults.Fill(&c.choices, &g.Latent, 10, "Generator.Latent", "codes cost no privacy")
-		defaults.Fill(&c.choices, &g.Batch, 100, "Generator.Batch", "convolutions take time")
-		defaults.Fill(&c.choices, &g.LR, 0.01, "Generator.LR", "suits convolutions")
+		defaults.Fill(&c.choices, &g.Batch, 200, "Generator.Batch", "convolutions take time")
+		defaults.Fill(&c.choices, &g.LR, 0.04, "Generator.LR", "suits convolutions")
+		defaults.Fill(&c.choices, &g.Decay, 0.001, "Generator.Decay", "the last steps settle details")
 		defaults.Fill(&c.choices, &g.Generators, imageNetworks, "Generator.Generators",
 			"several networks of one release make more diverse images, and cost no privacy")
 		c.chooseSubset()
@@ -135,13 +136,12 @@ func (c *Config) chooseGenerator() {
 	}
 	step := max(defaults.CostOf(c.stepOperations(usual), 0).Seconds, 1e-9)
 	if _, convolutions := g.Architecture.(models.ConvDecoder); convolutions {
-		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps), imageSteps)
+		g.Steps = min(max(defaults.Rounded(imageSeconds/step), usual.Steps/2), imageSteps)
 		c.choices.Add("Generator.Steps", g.Steps, fmt.Sprintf(
 			"as many as each network can take in about %d s for all, from %d to %d: images keep improving",
-			imageSeconds, usual.Steps, imageSteps))
+			imageSeconds, usual.Steps/2, imageSteps))
 	}
-	steps := int(mostSeconds / step)
-	if steps < max(usual.Steps, g.Steps) {
+	if steps := int(mostSeconds / step); steps < max(usual.Steps, g.Steps) {
 		g.Steps = max(steps, 100)
 		c.choices.Add("Generator.Steps", g.Steps,
 			fmt.Sprintf("as many as fit in about %d s", mostSeconds))
@@ -151,9 +151,8 @@ func (c *Config) chooseGenerator() {
 // chooseSubset lets each step compare only imageSubset of the features, if there are at least twice
 // that many.
 func (c *Config) chooseSubset() {
-	if e, err := c.features(); err != nil || e.Dim() < 2*imageSubset {
-		return
-	} else if _, ok := e.(rff.Divisible); !ok {
+	e, err := c.features()
+	if _, ok := e.(rff.Divisible); err != nil || !ok || e.Dim() < 2*imageSubset {
 		return
 	}
 	defaults.Fill(&c.choices, &c.Generator.FeaturesPerStep, imageSubset,
@@ -164,9 +163,8 @@ func (c *Config) chooseSubset() {
 // defaults.CostOf.
 const denseCost = 0.4
 
-// convolutionCost is the cost of one pixel in the default generator of images, in the unit of
-// defaults.CostOf.
-const convolutionCost = 635
+// convolutionCost is the cost of one pixel in the default generator of images, in the same unit.
+const convolutionCost = 560
 
 // featureOperations returns the number of operations to compute one record's features, and the
 // number of features.

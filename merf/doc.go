@@ -42,7 +42,7 @@
 //	features      (s/16k)², at least 200, at most 10,000 (images: 4,000) and 50 per coordinate
 //	networks      one; images: six, with 1,000 features compared in each step
 //	steps         2,000, or as many as fit in 5 minutes if that is fewer; images: as many as fit in
-//	              4 minutes for all networks together, from 2,000 to 10,000 for each
+//	              85 s for all networks together, from 1,000 to 10,000 for each
 //
 // docs/defaults.md shows the measurements behind these numbers.
 package merf

@@ -221,12 +221,15 @@ func (t *training) aim(class int, sum, target, pull device.Matrix) (own float32)
 }
 
 // move takes one step of Adam, with a learning rate that decreases exponentially, and updates the
-// moving average.
+// moving average. Convolutions have rates that decrease linearly, and moments of fewer steps.
 func (t *training) move(step int) {
-	p := t.net.Params().Flat
-	rate := t.g.LR * math.Pow(t.g.Decay, float64(step)/float64(t.g.Steps))
-	t.be.Adam(p, t.grad.Flat, t.first, t.second,
-		device.AdamStep{LR: float32(rate), Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: step + 1})
+	p, done := t.net.Params().Flat, float64(step)/float64(t.g.Steps)
+	s := device.AdamStep{LR: float32(t.g.LR * math.Pow(t.g.Decay, done)),
+		Beta1: 0.9, Beta2: 0.999, Eps: 1e-8, T: step + 1}
+	if _, ok := t.g.Architecture.(models.ConvDecoder); ok {
+		s.LR, s.Beta1, s.Beta2 = float32(t.g.LR*(1+(t.g.Decay-1)*done)), 0.5, 0.99
+	}
+	t.be.Adam(p, t.grad.Flat, t.first, t.second, s)
 	keep := min(t.g.Average, float64(1+step)/float64(10+step))
 	t.be.Sub(t.grad.Flat, p, t.average.Flat) // the gradient is no longer needed
 	t.be.Axpy(float32(1-keep), t.grad.Flat, t.average.Flat)

@@ -19,7 +19,7 @@
 // With files, the contrast and the distortion of the written images are chosen privately, which
 // costs 3 % of ε; see compose.Changes. -contrast, -distort and -normalize set them instead.
 //
-// Training on files takes five minutes on two cores. -steps and -generators set longer runs.
+// Training on files takes under two minutes on two cores. -steps and -generators set longer runs.
 // -checkpoint saves their progress, so an interrupt loses little.
 //
 // It prints the bill before it reads a record, and the guarantee afterwards. It writes the
@@ -133,7 +133,7 @@ func parse(args []string) (config, error) {
 	f.IntVar(&c.generators, "generators", 0,
 		"networks trained against the release (default: the plan chooses with files, 2 without)")
 	f.IntVar(&c.steps, "steps", 0,
-		"training steps of each network (default: the plan chooses with files, 1000 without)")
+		"training steps of each network (default: the plan chooses with files, 500 without)")
 	f.IntVar(&c.batch, "batch", 0, "synthetic images in a step (default: the plan chooses)")
 	f.StringVar(&c.checkpoint, "checkpoint", "",
 		"checkpoint file, to save and continue the run; no release is drawn twice (default: none)")
@@ -179,7 +179,7 @@ func (c config) withDefaults() config {
 		return c
 	}
 	c.nominal, c.synthetic = c.n, cmp.Or(c.synthetic, 20000)
-	c.generators, c.steps = cmp.Or(c.generators, 2), cmp.Or(c.steps, 1000)
+	c.generators, c.steps = cmp.Or(c.generators, 2), cmp.Or(c.steps, 500)
 	return c
 }
 

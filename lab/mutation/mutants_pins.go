@@ -8,8 +8,8 @@ func pinMutants() []mutant {
 			New: new, Why: why}
 	}
 	return []mutant{
-		in("merf", "steps decrease one step late", "float64(step)/float64(t.g.Steps))",
-			"float64(step-1)/float64(t.g.Steps))", "a release no longer trains the same generator"),
+		in("merf", "steps decrease one step late", "float64(step)/float64(t.g.Steps)",
+			"float64(step-1)/float64(t.g.Steps)", "a release no longer trains the same generator"),
 		in("kmeans", "centres are shrunk as if noise had been averaged",
 			"u.variance[k] * float64(u.dim) * s * s", "float64(u.dim) * s * s",
 			"centres keep noise that memory has not averaged away"),
