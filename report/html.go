@@ -62,7 +62,9 @@ func (r *Report) WriteHTML(w io.Writer) error {
 
 // unseen matches characters that nobody sees, such as those that reverse the text after them. Names
 // and levels come from files, and none must look like another, so a page shows these as escapes.
-var unseen = regexp.MustCompile(`[^\P{C}\n\t]`)
+var unseen = regexp.MustCompile(`[^\P{C}\n\t]|` + // and letters and marks that have no shape
+	`[\x{34F}\x{115F}\x{1160}\x{17B4}\x{17B5}\x{180B}-\x{180F}\x{2800}\x{3164}\x{FE00}-\x{FE0F}` +
+	`\x{FFA0}\x{E0100}-\x{E01EF}]`)
 
 // section is an entry of the table of contents.
 type section struct{ ID, Name string }

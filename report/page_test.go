@@ -296,7 +296,7 @@ func TestNumberInJSON(t *testing.T) {
 // TestNothingUnseenIsOnThePage: names and levels that come from files hold no character that turns
 // the text around it, or that looks like nothing.
 func TestNothingUnseenIsOnThePage(t *testing.T) {
-	const turned = "pay\u202eroll\u2066\u200b\u0007"
+	const turned = "pay\u202eroll\u2066\u200b\u0007\u034f\u3164\ufe0f\u2800"
 	r := &report.Report{Title: turned, Columns: []report.Column{{Name: turned, Kind: "levels",
 		Bars: []report.Bar{{Label: turned, Real: 0.5, Synthetic: 0.4}}}}}
 	text := pageOf(t, r)
@@ -305,7 +305,7 @@ func TestNothingUnseenIsOnThePage(t *testing.T) {
 	}); i >= 0 {
 		t.Errorf("the page has %+q", text[max(i-20, 0):i+9])
 	}
-	if n := strings.Count(text, `pay\u202eroll\u2066\u200b\a`); n < 4 {
+	if n := strings.Count(text, `pay\u202eroll\u2066\u200b\a\u034f\u3164\ufe0f\u2800`); n < 4 {
 		t.Errorf("%d names are shown", n)
 	}
 }

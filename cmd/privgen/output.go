@@ -2,14 +2,17 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 // save writes a file that appears whole or not at all. It writes to standard output and devices
@@ -24,10 +27,34 @@ func (a *app) save(path string, write func(io.Writer) error) error {
 	if err := a.apart(path); err != nil {
 		return err
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.Mode().IsRegular():
+		if err := notPaid(path); err != nil {
+			return err
+		}
+	case err == nil && !info.IsDir():
 		return saveDevice(path, write)
 	}
 	return durable.WriteFile(path, write)
+}
+
+// paidFor matches the beginnings of generators, checkpoints, journals of ledgers and databases.
+var paidFor = regexp.MustCompile("^(privgen|SQLite format 3\x00|[0-9a-f]{64} [0-9]+ )")
+
+// notPaid returns an error for a file that was paid for, which no other result may replace.
+func notPaid(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, 96)
+	n, _ := io.ReadFull(f, head)
+	if paidFor.Match(head[:n]) {
+		return usagef("--out: %s holds a generator, a checkpoint, a ledger or a database: want another "+
+			"name, or remove it first", path)
+	}
+	return nil
 }
 
 // saveJSON is save for a plan or a schema. It replaces nothing but a plan or a schema: what else a
@@ -38,9 +65,11 @@ func (a *app) saveJSON(path string, write func(io.Writer) error) error {
 		if err != nil {
 			return err
 		}
-		var members map[string]any
-		if param.Decode(text, &members) != nil ||
-			members["kind"] == nil && members["schema"] == nil && members["key"] == nil {
+		var is map[string]any
+		_, err = records.ReadSchema(bytes.NewReader(text))
+		plan := param.Decode(text, &is) == nil && is["schema"] != nil &&
+			(is["system"] != nil && is["budget"] != nil || is["name"] != nil && is["key"] != nil)
+		if err != nil && !plan {
 			return usagef("--out: %s holds something else: want another name, or remove it first", path)
 		}
 	}

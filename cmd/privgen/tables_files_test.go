@@ -166,6 +166,7 @@ func TestPlansReplacePlansOnly(t *testing.T) {
 	s.write("a.gen", "\x00\x01\x02\x03")
 	s.write("people.jsonl", `{"age":30,"sex":"f"}`+"\n"+`{"age":40,"sex":"m"}`+"\n")
 	s.write("one.jsonl", `{"age":30,"sex":"f"}`+"\n")
+	s.write("key.jsonl", `{"key":1,"kind":"f","name":"a"}`+"\n")
 	s.write("spaced.csv", strings.Repeat("\n", 3000)+"age,sex\n30,f\n")
 	s.run(0, "ledger", "create", "people", "--epsilon", "1", "--delta", "1e-6")
 	db, err := sql.Open("sqlite", s.path("shop.db"))
@@ -179,7 +180,7 @@ func TestPlansReplacePlansOnly(t *testing.T) {
 	}
 	s.run(0, "draft", "shop.db", "--public", "--root", "customers", "-o", "tables.json")
 	s.run(0, "draft", "shop.db", "--public", "--root", "customers", "-o", "tables.json")
-	for _, name := range []string{"people.csv", "a.gen", "people.jsonl", "one.jsonl", "spaced.csv",
+	for _, name := range []string{"people.csv", "a.gen", "people.jsonl", "one.jsonl", "key.jsonl", "spaced.csv",
 		"ledgers/people/journal"} {
 		text := s.read(name)
 		s.run(2, "plan", "schema.json", "--records", "1000", "--anyway", "-o", name)
@@ -188,6 +189,28 @@ func TestPlansReplacePlansOnly(t *testing.T) {
 		s.run(2, "draft", "shop.db", "--public", "--root", "customers", "-o", name)
 		if s.read(name) != text {
 			t.Errorf("%s was replaced", name)
+		}
+	}
+}
+
+// TestPaidFilesAreNotReplaced: no command writes a result that costs nothing over a generator, a
+// ledger or a database. Other files are replaced.
+func TestPaidFilesAreNotReplaced(t *testing.T) {
+	s := newSession(t)
+	s.run(0, "ledger", "create", "people", "--epsilon", "1", "--delta", "1e-6")
+	s.write("a.gen", "privgen\x02 and more")
+	s.write("a.db", "SQLite format 3\x00 and more")
+	s.write("a.csv", "a,b\n")
+	s.write("empty", "")
+	a := &app{stderr: io.Discard}
+	for name, paid := range map[string]bool{"a.gen": true, "a.db": true, "ledgers/people/journal": true,
+		"a.csv": false, "empty": false, "new": false} {
+		err := a.save(s.path(name), func(w io.Writer) error {
+			_, err := io.WriteString(w, "rows")
+			return err
+		})
+		if (err != nil) != paid || !paid && s.read(name) != "rows" {
+			t.Errorf("%s: got error %v", name, err)
 		}
 	}
 }
