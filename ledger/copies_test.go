@@ -10,7 +10,7 @@ import (
 )
 
 // TestCopiesAreTheSameLedger: copies of the struct, of ledgers and of parts, in memory and in
-// files, spend one budget, and all state the same guarantee. Copies have stale lists of entries.
+// files, spend one budget, and all state the same guarantee, also if a copy is put back.
 func TestCopiesAreTheSameLedger(t *testing.T) {
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-6}
 	dir, err := ledger.NewStore(ledger.Dir(t.TempDir())).Create(t.Context(), "people",
@@ -31,7 +31,7 @@ func TestCopiesAreTheSameLedger(t *testing.T) {
 		for i := range 8 {
 			c := before
 			var err error
-			switch i % 3 {
+			switch i % 4 {
 			case 0:
 				err = c.Spend("a", use)
 			case 1:
@@ -39,6 +39,9 @@ func TestCopiesAreTheSameLedger(t *testing.T) {
 			case 2:
 				_, err = c.ReserveAll(ledger.Transaction{Lines: []ledger.Line{
 					{Purpose: "b", Event: use, Count: 1}}})
+			case 3: // put back
+				*l = before
+				err = l.Spend("c", use)
 			}
 			if err == nil {
 				granted++

@@ -134,7 +134,7 @@ func newJournaled(ctx context.Context, j Journal, opts []Option) (*Ledger, error
 	if j == nil {
 		return nil, param.New("ledger.Journal", nil, "a journal, such as one of package ledger")
 	}
-	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, index: map[string]*entry{}}
+	l := &Ledger{&book{shared: &ledgerShared{reserve: newTurn()}, index: map[string]*entry{}}}
 	l.self, l.shared.root = l, l
 	kept := &journaled{lines: j, ctx: ctx, now: time.Now}
 	kept.commit, kept.catchUp, kept.limits = kept.commitLines, kept.readLines, kept.checkLimits

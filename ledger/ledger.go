@@ -18,8 +18,11 @@ import (
 // guarantee.
 //
 // A Ledger is safe for concurrent use.
-type Ledger struct {
-	self   *Ledger       // not a copy of the struct
+type Ledger struct{ *book } // one pointer, so that a copy by value is the same ledger
+
+// book is what a ledger holds.
+type book struct {
+	self   *Ledger       // not a copy of it
 	shared *ledgerShared // the lock and the check, common to a ledger and its children
 	budget accountant.Budget
 	fault  error // of the budget
@@ -193,7 +196,8 @@ func checkFilter(path string, order float64) error {
 // New returns a ledger without reservations. If the budget is invalid, every call of Reserve
 // and Spend returns the budget's *param.Error values.
 func New(b accountant.Budget, opts ...Option) *Ledger {
-	l := &Ledger{shared: &ledgerShared{reserve: newTurn()}, budget: b, index: map[string]*entry{}}
+	l := &Ledger{&book{shared: &ledgerShared{reserve: newTurn()}, budget: b,
+		index: map[string]*entry{}}}
 	l.self, l.shared.root = l, l
 	l.fault = b.Validate()
 	for _, o := range opts {
@@ -204,8 +208,8 @@ func New(b accountant.Budget, opts ...Option) *Ledger {
 	return l
 }
 
-// original returns the ledger that a struct was copied from by value, if it was. A copy has its own
-// list of entries, which lacks what is reserved later.
+// original returns the ledger that a struct was copied from by value, if it was: prices find the
+// place of a ledger among others by its address.
 func (l *Ledger) original() *Ledger {
 	if l.self != nil {
 		return l.self

@@ -66,8 +66,8 @@ func (l *Ledger) openGroup(p Parts) *partGroup {
 }
 
 func (l *Ledger) child(at partOf) *Ledger {
-	c := &Ledger{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy,
-		parent: l, place: at, index: map[string]*entry{}}
+	c := &Ledger{&book{shared: l.shared, budget: l.budget, filter: l.filter, policy: l.policy,
+		parent: l, place: at, index: map[string]*entry{}}}
 	c.self = c
 	return c
 }

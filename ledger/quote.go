@@ -71,7 +71,7 @@ func (l *Ledger) allowAll(t Transaction, lines []*placedLine, q *quote) error {
 		return q.err
 	}
 	q.known, q.version, q.purpose = false, root.version, lines[0].line.Purpose
-	q.at = &Ledger{budget: root.budget, filter: root.filter}
+	q.at = &Ledger{&book{budget: root.budget, filter: root.filter}}
 	if q.sum = nil; !q.whole {
 		q.sum = root.runningWith(l, t, lines)
 	}
@@ -100,7 +100,7 @@ func (l *Ledger) quote() {
 		root := l.shared.root
 		version := root.version
 		known := root.fault != nil || l.bracket.valid && l.bracket.version == version
-		at := &Ledger{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}
+		at := &Ledger{&book{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}}
 		at.shared.root = at
 		if l == root {
 			at.sum = l.runningWith(l, Transaction{}, nil)
