@@ -100,7 +100,8 @@ func (l *Ledger) quote() {
 		root := l.shared.root
 		version := root.version
 		known := root.fault != nil || l.bracket.valid && l.bracket.version == version
-		at := &Ledger{&book{budget: l.budget, filter: l.filter, shared: &ledgerShared{}, version: version}}
+		at := &Ledger{&book{budget: l.budget, filter: l.filter, shared: &ledgerShared{},
+			version: version}}
 		at.shared.root = at
 		if l == root {
 			at.sum = l.runningWith(l, Transaction{}, nil)

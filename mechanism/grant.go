@@ -8,8 +8,9 @@ import (
 // Grant permits the draws of one event that is already on the ledger. It returns [ErrNotCovered]
 // for every draw that the event does not cover. Examples are releases whose squared effects exceed
 // the event's Gaussian, a second sample, and another mechanism.
-type Grant struct {
-	self    *Grant // a copy of the struct would forget what has been drawn
+type Grant struct{ *grantState } // one pointer: a copy by value would forget what has been drawn
+
+type grantState struct {
 	a       *Allowance
 	step    uint64
 	turn    int    // number of the step within its allowance, from 1, if steps sample in turn
@@ -90,9 +91,7 @@ func (g *Grant) chargeOnce() error {
 
 // refuses calls the function set by RefuseWhen, after all other checks; the caller holds mu.
 func (g *Grant) refuses() error {
-	if g.self != g {
-		g.refused = g.a.refuse("a copy of a Grant; want the pointer that Next returns")
-	} else if g.a.refuses != nil {
+	if g.a.refuses != nil {
 		g.refused = g.a.refuses()
 	}
 	return g.refused

@@ -494,7 +494,7 @@ func TestBulkLoopIsTheSampler(t *testing.T) {
 	for _, z := range []float64{0.01, 0.8, 30, 1e7} {
 		grid, std := gradientNoise(0.7, z, len(sum))
 		l := must(sampler.NewNormal(std / grid * (1 + margin)))(t)
-		a := &Allowance{run: &Run{source: source}, id: 77}
+		a := &Allowance{&allowanceState{run: &Run{&runState{source: source}}, id: 77}}
 		job := a.parallel(Gradient{Sum: sum}, l, grid)
 		var lanes [3]*stock // by chunk; the pieces of a chunk come in order
 		for i := range lanes {

@@ -16,8 +16,8 @@ func TestRandomizedResponseRates(t *testing.T) {
 	const n = 50000
 	truth := 0
 	for range n {
-		a := &Allowance{run: &Run{}, terms: termsOf(e), noise: src,
-			noted: []ledger.NoiseClass{ledger.ExactNoise}}
+		a := &Allowance{&allowanceState{run: &Run{&runState{}}, terms: termsOf(e), noise: src,
+			noted: []ledger.NoiseClass{ledger.ExactNoise}}}
 		v := must(a.grant().RandomizedResponse(2))(t)
 		if v < 0 || v > 4 {
 			t.Fatalf("got category %d, want 0 to 4", v)

@@ -18,8 +18,9 @@ var ErrNotCovered = errors.New("mechanism: draw not covered by its event")
 
 // Run is the source of the randomness that protects the records in one fit. It has one fresh key
 // from the operating system and one ledger. It is safe for concurrent use.
-type Run struct {
-	self   *Run // a copy of the struct would draw the same noise again
+type Run struct{ *runState } // one pointer: a copy by value would draw the same noise again
+
+type runState struct {
 	ledger *ledger.Ledger
 	source *entropy.Source
 	tap    entropy.Tap
@@ -35,8 +36,7 @@ type Run struct {
 // Guarantee: nothing is drawn before an event is reserved on the ledger.
 // Errors: if the source cannot be opened, every later call of Reserve and Spend returns the error.
 func Begin(ctx context.Context, ledger *ledger.Ledger) *Run {
-	r := &Run{ledger: ledger, tap: entropy.TapFrom(ctx)}
-	r.self = r
+	r := &Run{&runState{ledger: ledger, tap: entropy.TapFrom(ctx)}}
 	if ledger == nil {
 		r.failed = errors.New("mechanism.Begin.ledger: nil: want a ledger")
 		return r
@@ -63,8 +63,8 @@ func (r *Run) Relation() accountant.Relation {
 // Guarantee: the ledger's published cost includes the whole reservation from now on, used or not.
 // Errors: the errors of the ledger, such as accountant.ErrBudgetExceeded; nothing is reserved then.
 func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance, error) {
-	if err := r.ready(); err != nil {
-		return nil, err
+	if r.failed != nil {
+		return nil, r.failed
 	}
 	res, err := r.ledger.Reserve(purpose, e, count)
 	r.tellSpend(purpose, e, count, err)
@@ -82,8 +82,8 @@ func (r *Run) Reserve(purpose string, e accountant.Event, count int) (*Allowance
 //
 // Errors: ledger.ErrReservationExhausted if nothing is left.
 func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
-	if err := r.ready(); err != nil {
-		return nil, err
+	if r.failed != nil {
+		return nil, r.failed
 	}
 	res, err := r.ledger.Resume(purpose, e)
 	left := 0
@@ -95,13 +95,6 @@ func (r *Run) Resume(purpose string, e accountant.Event) (*Allowance, error) {
 		return nil, err
 	}
 	return r.allowance(purpose, res.Event(), res), nil
-}
-
-func (r *Run) ready() error {
-	if r.self != r {
-		return fmt.Errorf("%w: a copy of a Run; want the pointer that Begin returns", ErrNotCovered)
-	}
-	return r.failed
 }
 
 // Spend reserves one release of event e and takes it at once.
@@ -120,10 +113,9 @@ func (r *Run) allowance(purpose string, e accountant.Event,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lanes++
-	a := &Allowance{run: r, purpose: purpose, event: e, terms: termsOf(e).under(r.Relation()),
-		reservation: res, id: r.lanes, turns: newTurns(e), band: newBand(e)}
-	a.self = a
-	return a
+	return &Allowance{&allowanceState{run: r, purpose: purpose, event: e,
+		terms: termsOf(e).under(r.Relation()), reservation: res, id: r.lanes, turns: newTurns(e),
+		band: newBand(e)}}
 }
 
 func (r *Run) nextStep() uint64 {
@@ -148,8 +140,9 @@ func (r *Run) tellSpend(purpose string, e accountant.Event, count int, err error
 
 // Allowance is a reserved number of releases of one event. It is safe for
 // concurrent use; noise of one allowance is drawn by one release at a time.
-type Allowance struct {
-	self        *Allowance // a copy of the struct would draw the same noise again
+type Allowance struct{ *allowanceState } // one pointer, as in Run
+
+type allowanceState struct {
 	run         *Run
 	purpose     string
 	event       accountant.Event
@@ -179,9 +172,6 @@ type Allowance struct {
 // Errors: ledger.ErrReservationExhausted after the last use; the errors of the function that
 // was passed to Guard.
 func (a *Allowance) Next() (*Grant, error) {
-	if a.self != a {
-		return nil, a.refuse("a copy of an Allowance; want the pointer that Reserve returns")
-	}
 	if a.turns != nil {
 		return a.turns.next(a)
 	}
@@ -192,9 +182,7 @@ func (a *Allowance) Next() (*Grant, error) {
 }
 
 func (a *Allowance) grant() *Grant {
-	g := &Grant{a: a, step: a.run.nextStep()}
-	g.self = g
-	return g
+	return &Grant{&grantState{a: a, step: a.run.nextStep()}}
 }
 
 // take takes one use, through the guard if there is one.

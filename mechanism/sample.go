@@ -56,8 +56,6 @@ func (g *Grant) takeSample(kind sampling) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.self != g:
-		g.refused = g.refuses()
 	case g.a.terms.sampling != kind:
 		g.refused = g.a.refuse("the event does not cover that sample")
 	case g.sampled:

@@ -89,7 +89,7 @@ func TestPoissonEdges(t *testing.T) {
 
 func TestKeysDependOnRowOnly(t *testing.T) {
 	source := must(entropy.New())(t)
-	a := &Allowance{run: &Run{source: source}}
+	a := &Allowance{&allowanceState{run: &Run{&runState{source: source}}}}
 	all := a.rowKeys(3, []int32{0, 1, 2, 3, 4}, nil)
 	some := a.rowKeys(3, []int32{1, 4}, nil)
 	if some[0] != all[1] || some[1] != all[4] {
@@ -108,7 +108,7 @@ func TestSubset(t *testing.T) {
 	e := accountant.SampledWithoutReplacement{Population: 6, Sample: 2,
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
 	const n = 3000
-	a := &Allowance{run: run, terms: termsOf(e), id: 1}
+	a := &Allowance{&allowanceState{run: run, terms: termsOf(e), id: 1}}
 	for range n {
 		rows, _ := a.grant().SampleWithoutReplacement(nil, nil)
 		if len(rows) != 2 || rows[0] >= rows[1] {
@@ -131,7 +131,7 @@ func BenchmarkPoissonSample(b *testing.B) {
 	}{{"60k@.0017", 60000, 0.0017}, {"60k@.01", 60000, 0.01}, {"4.4M@2.2e-5", 4400000, 2.2e-5}} {
 		b.Run(c.name, func(b *testing.B) {
 			run := Begin(context.Background(), ledger.New(testBudget()))
-			a := &Allowance{run: run, terms: termsOf(sampled(c.q)), id: 1}
+			a := &Allowance{&allowanceState{run: run, terms: termsOf(sampled(c.q)), id: 1}}
 			var rows []int32
 			var keys []uint64
 			b.ReportAllocs()

@@ -18,7 +18,7 @@ func TestFloydSubsets(t *testing.T) {
 			Relation: accountant.ReplaceOne}))
 	e := accountant.SampledWithoutReplacement{Population: population, Sample: 2,
 		Event: accountant.Gaussian{NoiseMultiplier: 1}}
-	a := &Allowance{run: run, terms: termsOf(e), id: 1}
+	a := &Allowance{&allowanceState{run: run, terms: termsOf(e), id: 1}}
 	for range n {
 		rows, _ := a.grant().SampleWithoutReplacement(nil, nil)
 		if len(rows) != 2 || rows[0] >= rows[1] {

@@ -180,7 +180,8 @@ func TestPlansReplacePlansOnly(t *testing.T) {
 	}
 	s.run(0, "draft", "shop.db", "--public", "--root", "customers", "-o", "tables.json")
 	s.run(0, "draft", "shop.db", "--public", "--root", "customers", "-o", "tables.json")
-	for _, name := range []string{"people.csv", "a.gen", "people.jsonl", "one.jsonl", "key.jsonl", "spaced.csv",
+	for _, name := range []string{"people.csv", "a.gen", "people.jsonl", "one.jsonl",
+		"key.jsonl", "spaced.csv",
 		"ledgers/people/journal"} {
 		text := s.read(name)
 		s.run(2, "plan", "schema.json", "--records", "1000", "--anyway", "-o", name)
@@ -203,8 +204,8 @@ func TestPaidFilesAreNotReplaced(t *testing.T) {
 	s.write("a.csv", "a,b\n")
 	s.write("empty", "")
 	a := &app{stderr: io.Discard}
-	for name, paid := range map[string]bool{"a.gen": true, "a.db": true, "ledgers/people/journal": true,
-		"a.csv": false, "empty": false, "new": false} {
+	for name, paid := range map[string]bool{"a.gen": true, "a.db": true,
+		"ledgers/people/journal": true, "a.csv": false, "empty": false, "new": false} {
 		err := a.save(s.path(name), func(w io.Writer) error {
 			_, err := io.WriteString(w, "rows")
 			return err
