@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// mostGroup is the largest group that has a price, and mostSearched the largest number of places of
-// events whose price is searched to the last digit, at some 40 ε. That took a minute for 32 events.
+// mostGroup is the largest group that has a price. A bound for events in at most mostSearched places
+// is searched to the last digit, which prices them some 40 times; for 32 events this took a minute.
 const mostGroup, mostSearched = 1000, 14
 
 // GroupEpsilon is like [Epsilon], for data sets that differ in a group of size records: all of them
@@ -19,7 +19,8 @@ const mostGroup, mostSearched = 1000, 14
 // of the group are sampled independently, and a sum moves by one effect for each (Ganesh 2024,
 // Tight Group-Level DP Guarantees for DP-SGD with Sampling via Mixture of Gaussians Mechanisms).
 // This is not so for [BandedSum], whose steps with different members overlap between rounds. Other
-// events have a bound: if every record has (ε, δ), the group has (kε, δ·Σ_{j<k} e^{jε}).
+// events have a bound: if every record has (ε, δ), the group has (kε, δ·Σ_{j<k} e^{jε}). For events
+// in more than 14 places it may be a 32nd larger than the smallest such bound.
 //
 // The price of [TruncatedPoisson] holds without one record, not without a group of several.
 //

@@ -58,7 +58,7 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 		"a generator of tables")
 	for _, c := range g.Schema().Constraints() {
 		k.OK(d.Shards < 2 || !joinsRows(c), "beam.Drawing.Shards", d.Shards,
-			fmt.Sprintf("one file, for all rows together must have %s", c))
+			fmt.Sprintf("one file, since this constraint is on all rows together: %s", c))
 	}
 	if err := k.Err(); err != nil {
 		return nil, err

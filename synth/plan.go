@@ -40,8 +40,9 @@ type Plan interface {
 	// Guarantee: all stages are reserved on the ledger in one transaction before anything is drawn;
 	// an interrupted run gets no refund.
 	// Errors: accountant.ErrBudgetExceeded before anything is drawn; ErrSchema; ctx.Err();
-	// *param.Error for missing arguments; *Interrupted if a checkpoint is kept. No error depends
-	// on a record's value. If a ledger in a store could not record the generator, both a
+	// *param.Error for missing arguments; *Interrupted if a checkpoint is kept; an error if training
+	// has diverged to numbers that are not finite. No error depends on a record's value, except
+	// through what was released. If a ledger in a store could not record the generator, both a
 	// generator and an error are returned: the run has been paid for.
 	FitOn(ctx context.Context, ledger *ledger.Ledger, data records.Data,
 		opts ...Option) (*Generator, error)

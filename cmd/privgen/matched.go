@@ -37,7 +37,7 @@ func (j *sampleJob) matched(ctx context.Context, gen *privgen.Generator) (
 		}
 		tables = append(tables, list...)
 	}
-	pool := max(4*j.n, min(1<<17, 1<<24/max(len(tables), 1))) // 64 MB, unless n needs more
+	pool := max(4*j.n, min(1<<17, 1<<24/max(len(tables), 1))) // at most 64 MB, or as n demands
 	m, err := released.Match(ctx, gen, tables,
 		released.Settings{Pool: pool, Seed: j.seed, Records: j.about})
 	if err != nil {

@@ -351,12 +351,14 @@ func (a *app) readDatabase(ctx context.Context, path string, t records.Tables) (
 	if err != nil {
 		return nil, located(path, err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	size := int64(0)
+	for _, name := range []string{path, path + "-wal"} { // which has the latest rows, if it exists
+		if info, err := os.Stat(name); err == nil {
+			size += info.Size()
+		}
 	}
-	limits := records.Limits{Values: records.Limits{}.ValuesFor(info.Size()),
-		UnpackedBytes: records.Limits{}.UnpackedFor(info.Size())}
+	limits := records.Limits{Values: records.Limits{}.ValuesFor(size),
+		UnpackedBytes: records.Limits{}.UnpackedFor(size)}
 	most := int(min(limits.UnpackedBytes, 1<<30))
 	if _, err := sqlite.Limit(conn, sqlite3.SQLITE_LIMIT_LENGTH, most); err != nil {
 		return nil, located(path, err)

@@ -215,3 +215,30 @@ func TestPaidFilesAreNotReplaced(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsBesideADatabaseCount: rows that SQLite has not moved from its log into the database are
+// read, although the database alone would be too small for them.
+func TestRowsBesideADatabaseCount(t *testing.T) {
+	s := newSession(t)
+	shop(s, "id,region\n", "id,paid,note\n")
+	d, _, err := tablesIn("shop.json", []byte(shopText))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", s.path("a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("pragma journal_mode = wal; pragma wal_autocheckpoint = 0; " +
+		"create table customers (id, region); create table orders (id, paid, note); " +
+		"with recursive c(x) as (select 1 union all select x + 1 from c limit 100) " +
+		"insert into customers select x, hex(zeroblob(50000)) from c"); err != nil {
+		t.Fatal(err)
+	}
+	a := &app{stderr: io.Discard}
+	if l, err := a.readTables(t.Context(), s.path("a.db"), d, layout{}); err != nil || l.Len() != 100 {
+		t.Errorf("got error %v", err)
+	}
+}

@@ -144,7 +144,7 @@ func (w *weighing) sweep(t int) (largest float64) {
 		}
 		return math.Log(sum)
 	})
-	factor := make([]float64, len(shares))
+	factor, outside := make([]float64, len(shares)), math.Exp(-shift)
 	for c := range shares {
 		factor[c] = math.Exp(next[c] - lambda[c])
 		if rest > 0 {
@@ -155,7 +155,7 @@ func (w *weighing) sweep(t int) (largest float64) {
 	w.lambda[t] = next
 	for i, at := range w.places[t] {
 		if at < 0 {
-			w.p[i] *= math.Exp(-shift)
+			w.p[i] *= outside
 		} else {
 			w.p[i] *= factor[at]
 		}
