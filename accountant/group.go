@@ -8,8 +8,9 @@ import (
 	"github.com/seed7ba64551/privgen/internal/param"
 )
 
-// mostGroup is the largest group that has a price. A bound for events in at most mostSearched places
-// is searched to the last digit, which prices them some 40 times; for 32 events this took a minute.
+// mostGroup is the largest group that has a price. A bound for events in at most mostSearched
+// places is searched to the last digit, which prices them some 40 times; for 32 events this took a
+// minute.
 const mostGroup, mostSearched = 1000, 14
 
 // GroupEpsilon is like [Epsilon], for data sets that differ in a group of size records: all of them
