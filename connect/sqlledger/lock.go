@@ -44,6 +44,10 @@ const lockSpace = "1886545262"
 // connection pooler and ends with the connection.
 func lockPostgres(db *sql.DB) func(ctx, short context.Context, name string) (func(), error) {
 	return func(ctx, short context.Context, name string) (func(), error) {
+		// All connections of a bounded pool could be held by locks whose holders wait for another.
+		if db.Stats().MaxOpenConnections > 0 {
+			return nil, errors.ErrUnsupported
+		}
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			return nil, err
