@@ -112,6 +112,25 @@ func TestShuffles(t *testing.T) {
 	sixSigma(t, "rows in the step of the row before", neighbours, n-1, 1./steps)
 }
 
+// TestShufflesOfOneNumberOfRows checks that steps of shuffled epochs are refused for another number
+// of rows than before. Its shuffle would give some rows a second step of the epoch.
+func TestShufflesOfOneNumberOfRows(t *testing.T) {
+	b := testBudget()
+	b.Relation = accountant.ReplaceOne
+	a := must(Begin(t.Context(), ledger.New(b)).Reserve("epochs",
+		accountant.RandomAllocation{Steps: 4, NoiseMultiplier: 1, Shuffled: true}, 2))(t)
+	sum := Gradient{Sum: []float32{0}, Sensitivity: 1, NoiseMultiplier: 1, Workers: 1}
+	for step, n := range []int{100, 90, 100, 101, 90, 100} {
+		g := must(a.Next())(t)
+		rows, _ := g.PoissonSample(n, nil, nil)
+		err := g.ReleaseGradient(sum, func(int, []float64) {})
+		if same := n == 100; same != (err == nil) || same != (len(rows) == 25) ||
+			!same && !errors.Is(err, ErrNotCovered) {
+			t.Errorf("step %d of %d rows: %d sampled, %v", step, n, len(rows), err)
+		}
+	}
+}
+
 // TestAllocationToSeveralSteps: every row is in three of seven steps, and all 35 sets are equally
 // frequent. Each of the 36 comparisons fails by chance with probability 6e-10.
 func TestAllocationToSeveralSteps(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // For the events accountant.RandomAllocation and accountant.BandedSum the sample is drawn from the
 // rows of the grant's step. Under RandomAllocation it is all of these rows. A row's number gives it
 // its steps. So a record must have the same number in all steps of an epoch under RandomAllocation,
-// and in all steps of the allowance under BandedSum.
+// and in all steps of the allowance under BandedSum. Shuffled needs the same n in all its steps.
 //
 // Guarantee: the sample is private, and so is its length.
 // Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample
@@ -24,24 +24,22 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	kind, q := samplePoisson, g.a.terms.probability
-	if g.a.turns != nil {
-		kind = sampleTurns
+	var from []int32 // nil for all rows
+	count, before := min(n, math.MaxInt32), len(index)
+	if t := g.a.turns; t != nil && !(t.shuffled && t.slots != nil && t.slots.of != count) {
+		kind = sampleTurns // otherwise the rows would be shuffled anew within an epoch
 	}
 	if !g.takeSample(kind) {
 		return index, keys
 	}
-	var from []int32 // nil for all rows
-	count, before := min(n, math.MaxInt32), len(index)
 	if g.a.turns != nil {
 		from = g.a.turns.rows(g, n)
 		count, q = len(from), q/float64(g.a.turns.steps)*float64(g.a.turns.times)
 	}
 	if g.a.run.tap == nil {
 		index = sampler.PoissonRows(count, g.a.terms.probability, g.a.samples(), index)
-		if from != nil {
-			for i, at := range index[before:] {
-				index[before+i] = from[at]
-			}
+		for i := before; from != nil && i < len(index); i++ {
+			index[i] = from[index[i]]
 		}
 	} else {
 		index = g.a.coupled(g.step, count, from, index)
