@@ -132,6 +132,7 @@ type keeper struct {
 	releases   map[string]*release // of stages drawn once, by purpose
 	pace       pace
 	closed     bool // the run is over
+	unsure     bool // a write failed: the file may count fewer uses than lines do
 }
 
 // keptLine is a line of the transaction with the number of uses that the file counts as taken.
@@ -458,7 +459,7 @@ func (k *keeper) take(i int, spend func() error) error {
 		return errOver
 	}
 	line := &k.lines[i]
-	if line.drawn() >= line.taken {
+	if k.unsure || line.drawn() >= line.taken {
 		next := 1
 		if !line.once {
 			next = k.pace.next()
@@ -480,7 +481,7 @@ func (k *keeper) ahead(purpose string, each int) error {
 	if k.closed {
 		return errOver
 	}
-	short := false
+	short := k.unsure
 	for i := range k.lines {
 		line := &k.lines[i]
 		if line.purpose == purpose && line.taken < min(line.count, line.drawn()+each) {
@@ -517,6 +518,7 @@ func (k *keeper) write() error {
 	if k.closed {
 		return errOver
 	}
+	k.unsure = true
 	if k.state != nil {
 		f, err := k.state()
 		if err != nil {
@@ -526,7 +528,9 @@ func (k *keeper) write() error {
 			k.saved = f
 		}
 	}
-	return k.put()
+	err := k.put()
+	k.unsure = err != nil
+	return err
 }
 
 // replaceFile writes the file anew, unless another run has changed it.
@@ -605,8 +609,7 @@ func (k *keeper) end(err error) error {
 		for i := range k.lines {
 			k.lines[i].taken = k.lines[i].drawn()
 		}
-		last := k.write()
-		if last != nil && err == nil {
+		if last := k.write(); err == nil {
 			err = last
 		}
 	}

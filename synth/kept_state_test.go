@@ -364,6 +364,47 @@ func TestTheLastWriteIsReported(t *testing.T) {
 	}
 }
 
+// TestUsesAfterAFailedWrite: while the file cannot be written, a run gets no further use, however
+// often it asks. So a process that is killed then, and its successor, draw no more than the plan.
+func TestUsesAfterAFailedWrite(t *testing.T) {
+	full := errors.New("no space left on device")
+	for _, ahead := range []bool{false, true} {
+		path, drawn, killed := filepath.Join(t.TempDir(), "run.ckpt"), 0, false
+		p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+			a := r.Allowance("steps")
+			for try := 0; a.Remaining() > 0; try++ {
+				if !killed && drawn == 1 {
+					r.keeper.put = func() error { return full }
+				}
+				if !killed && try == 20 {
+					killed = true
+					panic("killed")
+				}
+				if ahead {
+					if err := r.Ahead("steps", 1); err != nil && !errors.Is(err, full) {
+						return nil, err
+					}
+				}
+				if _, err := a.Next(); err == nil {
+					drawn++
+				} else if !errors.Is(err, full) {
+					return nil, err
+				}
+			}
+			return nil, nil
+		}}, Stage{Purpose: "steps", Event: normal, Count: 8})
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 9), CheckpointEvery(path, 1))
+		}()
+		first := drawn // the ledger of the next process is another one
+		_, err := p.FitOn(t.Context(), ledger.New(deedBudget), bits(t, 9), CheckpointEvery(path, 1))
+		if first != 1 || drawn != 8 || err != nil {
+			t.Errorf("ahead %v: drawn %d and then %d of 8, %v", ahead, first, drawn-first, err)
+		}
+	}
+}
+
 // TestUsesAreNeverCountedBack: what the file counts as taken stays, however few uses are counted
 // ahead the next time.
 func TestUsesAreNeverCountedBack(t *testing.T) {
