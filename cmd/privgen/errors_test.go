@@ -405,3 +405,25 @@ func TestFileThatMayNotGrow(t *testing.T) {
 		t.Errorf("ε = %v, want %v", again.Guarantee.Epsilon, whole.Guarantee.Epsilon)
 	}
 }
+
+// TestPaidResultsOnAFullDisk: a schema that was paid for is printed if its file cannot be written,
+// since no checkpoint keeps it.
+func TestPaidResultsOnAFullDisk(t *testing.T) {
+	s := newSession(t)
+	text := `{"kind": "table", "columns": [{"name": "%s", "type": "integer", "lo": 0, "hi": 9}]}`
+	name := strings.Repeat("n", 9000) // longer than the file may be
+	s.write("wide.json", fmt.Sprintf(text, name))
+	s.write("people.csv", name+"\n"+strings.Repeat("5\n", 1000))
+	limited := exec.Command("sh", "-c", `ulimit -f 16; exec "$0" draft people.csv --candidates \
+		wide.json --ledger people --new-ledger -o schema.json`, program)
+	limited.Dir, limited.Env = s.folder, append(os.Environ(), "PRIVGEN_STORE=")
+	var stdout, stderr strings.Builder
+	limited.Stdout, limited.Stderr = &stdout, &stderr
+	if e := finish(t, limited.Run(), limited); e.code != exitIO ||
+		!strings.Contains(stderr.String(), "printed instead") {
+		t.Errorf("exit code %d, want %d: %.300s", e.code, exitIO, stderr.String())
+	}
+	if _, err := records.ReadSchema(strings.NewReader(stdout.String())); err != nil {
+		t.Errorf("the printed schema: %v", err)
+	}
+}
