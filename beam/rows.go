@@ -169,7 +169,7 @@ func recordsOf(s records.Schema, units map[string]Row) (records.Data, error) {
 		for _, owner := range owners {
 			r := units[owner]
 			slices.Sort(r.Items)
-			if err := b.Add(records.CutSet(slices.Compact(r.Items), s.MaxItems())); err != nil {
+			if err := b.Add(slices.Compact(r.Items)); err != nil { // drops unknown items, and cuts the rest
 				return nil, err
 			}
 		}

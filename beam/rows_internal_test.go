@@ -1,8 +1,10 @@
 package beam
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -33,6 +35,33 @@ func TestRowsInAnyOrder(t *testing.T) {
 		f, _ := records.AsFrame(d)
 		if f.Len() != 1 || f.Value(0, 0) != "7" || f.Value(0, 1) != "" {
 			t.Errorf("in the order %v, the row %s, %s counts", order, f.Value(0, 0), f.Value(0, 1))
+		}
+	}
+}
+
+// TestUnknownItemsTakeNoPlace: items outside the universe are dropped before a set is cut to the
+// schema's maximum, as on one machine.
+func TestUnknownItemsTakeNoPlace(t *testing.T) {
+	s := records.Sets(6, 3)
+	for _, items := range [][]uint32{{1, 4, 7, 8, 9, 10}, {0, 1, 2, 3, 4, 5, 99},
+		{7, 8, 9, 10}, {5, 5, 9, 9}} {
+		one := true
+		d, err := (Parts{Unit: records.UnitRecord, N: 2}).bound(s, 1, func(r *Row) bool {
+			*r, one = Row{ID: "a", Items: slices.Clone(items)}, !one
+			return !one
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := records.FromItems(s, [][]uint32{items})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, here device.Batch
+		d.Range(0, 1, &got)
+		want.Range(0, 1, &here)
+		if !slices.Equal(got.Sparse.Items, here.Sparse.Items) {
+			t.Errorf("%v becomes %v, want %v", items, got.Sparse.Items, here.Sparse.Items)
 		}
 	}
 }
