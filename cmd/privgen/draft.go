@@ -226,7 +226,11 @@ func (j *draftJob) fromPrivate(ctx context.Context, path string) error {
 
 // finish writes the schema and prints the result.
 func (j *draftJob) finish(s records.Schema, r draftResult) error {
-	err := j.saveJSON(j.out, func(w io.Writer) error { return records.WriteSchema(w, s) })
+	write := func(w io.Writer) error { return records.WriteSchema(w, s) }
+	err := j.saveJSON(j.out, write)
+	if r.Priced {
+		err = j.orPrinted(err, write)
+	}
 	if err != nil || j.out == stdio {
 		return err
 	}

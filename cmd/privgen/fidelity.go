@@ -123,11 +123,11 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	err = j.save(j.out, func(w io.Writer) error {
+	write := func(w io.Writer) error {
 		_, err := w.Write(append(text, '\n'))
 		return err
-	})
-	if err != nil {
+	}
+	if err := j.orPrinted(j.save(j.out, write), write); err != nil {
 		return err
 	}
 	return j.result(fidelityResult{j.out, j.where.ledger, out}, func() string {

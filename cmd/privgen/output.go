@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -104,6 +105,18 @@ func (a *app) paid(path string, others ...string) error {
 		return &fs.PathError{Op: "create", Path: path, Err: e.Err}
 	}
 	return err
+}
+
+// orPrinted prints a result that is paid for, and that no checkpoint keeps, if an error has kept it
+// from its file, such as a full disk.
+func (a *app) orPrinted(err error, write func(io.Writer) error) error {
+	if err == nil {
+		return nil
+	}
+	if lost := buffered(a.stdout, write); lost != nil {
+		return errors.Join(err, lost)
+	}
+	return fmt.Errorf("%w: the result is paid for, and printed instead", err)
 }
 
 // unpaid returns an error if a result that is paid for exists, since the command would pay for it
