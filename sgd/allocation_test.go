@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/internal/entropy"
@@ -253,5 +254,31 @@ func TestEpochsCostLessThanPoisson(t *testing.T) {
 	b.Relation = accountant.ReplaceOne
 	if _, err := cfg.Calibrate(b); !errors.Is(err, accountant.ErrUnsupported) {
 		t.Errorf("replace-one: %v", err)
+	}
+}
+
+// TestEpochsThatTwoTrainersBegin: if two trainers begin an epoch at the same moment, the one that
+// comes second takes no step of it, since a record may have another number in its data.
+func TestEpochsThatTwoTrainersBegin(t *testing.T) {
+	cfg, l := epochs(nil), ledger.New(budget(1e4))
+	a := must(mechanism.Begin(t.Context(), l).Reserve("steps", cfg.Event(l.Relation()), 2))(t)
+	second, other := must(sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(a)))(t), make(chan error)
+	data := table(t, 40, 2, 0)
+	take := func(trainer *sgd.Trainer) (err error) {
+		for _, err = range trainer.Steps(t.Context(), data) {
+			break
+		}
+		return err
+	}
+	a.Guard(func(spend func() error) error { // the first has seen that the epoch is new
+		go func() { other <- take(second) }()
+		time.Sleep(20 * time.Millisecond) // the second sees the same, and waits for the first
+		return spend()
+	})
+	_ = take(must(sgd.New(cfg, newCentre(2), l, sgd.WithAllowance(a)))(t))
+	for _, err := range []error{<-other, take(second)} {
+		if len(paths(err)) != 1 || paths(err)[0] != "sgd.WithAllowance" {
+			t.Errorf("a step in the epoch of another trainer: %v", err)
+		}
 	}
 }

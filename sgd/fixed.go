@@ -126,8 +126,11 @@ func (f *fixedSum) room(records int) {
 	f.rows, f.carried, f.host.Carry = records, true, f.carry
 }
 
-// weight returns a clip factor for rows of the sum.
+// weight returns a clip factor for rows of the sum, or of one in floating point if f is nil.
 func (f *fixedSum) weight(factor float64) float32 {
+	if f == nil {
+		return weight(factor)
+	}
 	return device.Odd(weight(factor * (1 - f.shrink)))
 }
 

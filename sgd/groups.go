@@ -263,12 +263,7 @@ func (g *grouping) weigh(exact *fixedSum) {
 			if !(g.whole[i] < math.Inf(1)) {
 				s = math.NaN()
 			}
-			factor := fixed(group.ClipNorm).factor(s) / g.noise[j]
-			if exact != nil {
-				g.weights[j][i] = exact.weight(factor)
-			} else {
-				g.weights[j][i] = weight(factor)
-			}
+			g.weights[j][i] = exact.weight(fixed(group.ClipNorm).factor(s) / g.noise[j])
 		}
 	}
 }

@@ -22,6 +22,9 @@ var ErrBusy = errors.New("sgd: the trainer is already running")
 
 var errData = fmt.Errorf("sgd: %w", records.ErrData)
 
+var errShared = param.New("sgd.WithAllowance", "an allowance in use",
+	"no epoch, and no Bands, that another trainer began, since records are assigned to steps")
+
 // Trainer trains one network privately.
 type Trainer struct {
 	cfg      Config
@@ -286,10 +289,9 @@ func (t *Trainer) open(ctx context.Context, data records.Data) error {
 	return t.reserve(ctx)
 }
 
-func (t *Trainer) reserve(ctx context.Context) error {
-	allowance, err := mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation),
+func (t *Trainer) reserve(ctx context.Context) (err error) {
+	t.allowance, err = mechanism.Begin(ctx, t.ledger).Reserve(t.purpose, t.cfg.Event(t.relation),
 		t.cfg.uses())
-	t.allowance = allowance
 	return err
 }
 
@@ -317,14 +319,16 @@ func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	}
 	rest := t.allowance.Remaining()
 	if rest%t.cfg.perUse() != 0 && rest != t.rest || t.rest == 0 && !t.allowance.On(t.ledger) {
-		return Step{}, param.New("sgd.WithAllowance", rest, "no epoch, and no Bands, that another "+
-			"trainer began, since records are assigned to steps")
+		return Step{}, errShared
 	}
 	grant, err := t.allowance.Next()
 	if err != nil {
 		return Step{}, err
 	}
-	t.rest = t.allowance.Remaining()
+	if t.rest = t.allowance.Remaining(); t.rest != rest-1 && t.cfg.perUse() > 1 {
+		t.rest = 0 // another trainer began the same epoch at this moment
+		return Step{}, errShared
+	}
 	t.index, t.keys = grant.PoissonSample(data.Len(), t.index[:0], t.keys[:0])
 	if s, ok := t.net.(models.Stepper); ok {
 		s.BeginStep()
@@ -374,8 +378,7 @@ func (t *Trainer) release(grant *mechanism.Grant, bound float64) error {
 	}
 	t.opt.begin()
 	t.mix = t.averageWeight()
-	err := grant.ReleaseGradient(sum, t.sink)
-	if err != nil {
+	if err := grant.ReleaseGradient(sum, t.sink); err != nil {
 		return err
 	}
 	if t.exact != nil {
