@@ -24,8 +24,7 @@ func (g *Grant) PoissonSample(n int, index []int32, keys []uint64) ([]int32, []u
 	g.a.mu.Lock()
 	defer g.a.mu.Unlock()
 	kind, q := samplePoisson, g.a.terms.probability
-	var from []int32 // nil for all rows
-	count, before := min(n, math.MaxInt32), len(index)
+	from, count, before := []int32(nil), min(n, math.MaxInt32), len(index) // nil for all rows
 	if t := g.a.turns; t != nil && !(t.shuffled && t.slots != nil && t.slots.of != count) {
 		kind = sampleTurns // otherwise the rows would be shuffled anew within an epoch
 	}

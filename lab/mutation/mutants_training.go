@@ -192,7 +192,7 @@ func sgdMutants() []mutant {
 			Why: "norms are too large, so that groups are clipped too much",
 		},
 		{Name: "sgd/groups in units of nothing", In: in, Tests: all,
-			Old: ".factor(s) / g.noise[j]\n", New: ".factor(s)\n",
+			Old: ".factor(s) / g.noise[j])\n", New: ".factor(s))\n",
 			Why: "the noise of groups is not scaled to their clip norms"},
 		{Name: "sgd/only the last group counts", In: in, Tests: all,
 			Old: "g.joint += c / g.noise[j] * c / g.noise[j]",
