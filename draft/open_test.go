@@ -1,6 +1,7 @@
 package draft_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/draft"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -132,6 +134,24 @@ func TestOpenLevelsRefusals(t *testing.T) {
 	_, err = draft.Config{Candidates: s, Budget: accountant.Budget{Epsilon: 1}}.Plan()
 	if !errors.As(err, &wrong) {
 		t.Errorf("δ = 0: %v", err)
+	}
+}
+
+// TestOpenLevelsInShardsCostNothing: texts are not counted in shards, which is known before anything
+// is reserved.
+func TestOpenLevelsInShardsCostNothing(t *testing.T) {
+	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}
+	p, err := draft.Config{Candidates: towns(t, true, nil).Schema(), Budget: b}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, read := ledger.New(b), false
+	_, err = draft.FitPasses(t.Context(), p, func(context.Context) (*mechanism.Partial, error) {
+		read = true
+		return p.NewPartial()
+	}, l)
+	if !errors.As(err, new(*param.Error)) || read || len(l.Entries()) > 0 {
+		t.Errorf("%v, records were read: %v, on the ledger: %+v", err, read, l.Entries())
 	}
 }
 

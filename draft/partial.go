@@ -84,6 +84,9 @@ func FitPasses(ctx context.Context, p *Plan, read func(context.Context) (*mechan
 	if read == nil {
 		return nil, param.New(call+".read", nil, "a function that counts records")
 	}
+	if _, err := p.NewPartial(); err != nil { // before anything is reserved
+		return nil, err
+	}
 	return p.run(ctx, ledger, func(c *counter) error {
 		s, err := read(ctx)
 		if err != nil {
