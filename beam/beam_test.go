@@ -903,6 +903,7 @@ func TestJobsThatMakeNoSense(t *testing.T) {
 		"shards of rows": func(j *beam.Job) { j.Source, j.Rows = "", rows(false, records.UnitRecord) },
 		"no key":         func(j *beam.Job) { j.Key = mechanism.Key{} },
 		"no folder":      func(j *beam.Job) { j.Folder = "" },
+		"no such store":  func(j *beam.Job) { j.Folder = "nosuch://bucket" },
 		"no source":      func(j *beam.Job) { j.Source = "" },
 		"unknown source": func(j *beam.Job) { j.Source = "elsewhere" },
 		"no shards":      func(j *beam.Job) { j.Shards = nil },

@@ -53,7 +53,12 @@ type Job struct {
 func (j Job) check(schema records.Schema, l *ledger.Ledger) error {
 	var k param.Checker
 	k.OK(j.Key.ID() != "", "beam.Job.Key", "none", "a key made by mechanism.NewKey")
-	k.OK(j.Folder != "", "beam.Job.Folder", j.Folder, "a path that workers and this process share")
+	fs, err := filesystem.New(context.Background(), j.Folder)
+	if err == nil {
+		err = fs.Close()
+	}
+	k.OK(j.Folder != "" && err == nil, "beam.Job.Folder", j.Folder, "a path that workers and this "+
+		"process share, on a file system that the program imports")
 	k.OK((j.Rows == nil) != (j.Source == ""), "beam.Job.Source", j.Source,
 		"either the name of a source or a function Rows")
 	k.OK(j.Groups >= 0, "beam.Job.Groups", j.Groups, "a number of groups, or 0 for the default")

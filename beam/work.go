@@ -32,10 +32,15 @@ const (
 
 // PlanWork describes the passes of a plan.
 //
-// Errors: all errors of the plan's MarshalJSON.
+// Errors: all errors of the plan's MarshalJSON; those of reading the plan, since workers read it,
+// for example of a plan of another module's system.
 func PlanWork(p synth.PassPlan) (Work, error) {
 	text, err := json.Marshal(p)
-	return Work{kindPlan, text}, err
+	w := Work{kindPlan, text}
+	if err == nil {
+		_, err = w.counting()
+	}
+	return w, err
 }
 
 // DraftWork describes the one pass of a draft.
