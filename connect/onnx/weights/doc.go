@@ -11,6 +11,6 @@
 //
 // Shapes: a weight of a dense layer is inputs × outputs, since a row of activations is multiplied
 // by it from the left; PyTorch keeps the transpose. A bias is an array of one axis. Numbers are
-// written as 32-bit floats. Readers also take 16-bit, brain and 64-bit floats, rounded to the
-// nearest 32-bit number.
+// written as 32-bit floats. Readers also take 64-bit floats, rounded to the nearest 32-bit number,
+// and in safetensors files 16-bit and brain floats.
 package weights
