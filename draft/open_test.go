@@ -137,7 +137,7 @@ func TestOpenLevelsRefusals(t *testing.T) {
 	}
 }
 
-// TestOpenLevelsInShardsCostNothing: texts are not counted in shards, which is known before anything
+// TestOpenLevelsInShardsCostNothing: texts are not counted in shards. This is known before anything
 // is reserved.
 func TestOpenLevelsInShardsCostNothing(t *testing.T) {
 	b := accountant.Budget{Epsilon: 1, Delta: 1e-6}

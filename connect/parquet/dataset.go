@@ -74,6 +74,15 @@ func WriteDataset(folder string, d Dataset, s records.Schema,
 	if err := os.MkdirAll(filepath.Join(folder, "data"), 0o777); err != nil {
 		return fmt.Errorf("parquet: %w", err)
 	}
+	there, err := os.ReadDir(filepath.Join(folder, "data"))
+	for _, e := range there { // the names of the files are known at the end only
+		if err == nil && strings.HasPrefix(e.Name(), d.Split+"-") {
+			err = fmt.Errorf("%s: %w", e.Name(), os.ErrExist)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("parquet: %w", err)
+	}
 	w := &shards{folder: folder, dataset: d, schema: s}
 	for part, err := range parts {
 		if err == nil {

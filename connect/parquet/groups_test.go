@@ -172,3 +172,25 @@ func TestDatasetOfNamesTaken(t *testing.T) {
 		}
 	}
 }
+
+// TestDatasetReplacesNothing: files of the data set's split that are there are kept, also without
+// a card.
+func TestDatasetReplacesNothing(t *testing.T) {
+	s := people(t)
+	f := drawn(t, s, 50)
+	for _, name := range []string{"train-00000-of-00001.parquet", "train-00000-of-00002.parquet"} {
+		folder := filepath.Join(t.TempDir(), "set[1]")
+		mine := filepath.Join(folder, "data", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(mine), 0o700),
+			os.WriteFile(mine, []byte("mine"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		err := parquet.WriteDataset(folder, parquet.Dataset{}, s, parts(f))
+		if got, _ := os.ReadFile(mine); string(got) != "mine" || !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, and the file has %d bytes", name, err, len(got))
+		}
+		if err := parquet.WriteDataset(folder, parquet.Dataset{Split: "test"}, s, parts(f)); err != nil {
+			t.Errorf("another split: %v", err)
+		}
+	}
+}
