@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 	"github.com/seed7ba64551/privgen/report/risk"
 )
 
@@ -20,23 +22,19 @@ func (m *maker) risk(context.Context) error {
 		return nil
 	}
 	n := m.set.Rows
-	fake := atMost(m.in.Synthetic, n, m.set.Seed+2)
-	found, err := risk.Matches(fake, m.in.Real)
-	if err != nil {
-		return err
+	compared := []records.Data{atMost(m.in.Synthetic, n, m.set.Seed+2)}
+	if m.in.HeldOut != nil {
+		compared = append(compared, atMost(m.in.HeldOut, n, m.set.Seed+4))
 	}
-	out.Exact = Matches{found, fake.Len()}
+	found := compare.Matches(m.in.Real, compared...)
+	out.Exact = Matches{found[0], compared[0].Len()}
 	m.out.Risk = out
 	if m.in.HeldOut == nil || min(m.in.HeldOut.Len(), m.in.Real.Len(), m.in.Synthetic.Len()) < 8 {
 		m.omit("membership inference and distances", "they compare the records that the generator was "+
 			"trained on with held-out real ones, and none, or too few, were given")
 		return nil
 	}
-	held := atMost(m.in.HeldOut, n, m.set.Seed+4)
-	if found, err = risk.Matches(held, m.in.Real); err != nil {
-		return err
-	}
-	out.ExactHeldOut = &Matches{found, held.Len()}
+	out.ExactHeldOut = &Matches{found[1], compared[1].Len()}
 	if m.schema().Sparse() || m.schema().Dim() <= mostCoordinates {
 		return m.attack(out)
 	}

@@ -106,13 +106,12 @@ func (c covers) count(codes [][]uint16, shares, counts []int64) {
 // countRows sets the counts to those of rows drawn from a model. It leaves those of tables without
 // a fresh attribute; nil means that all are fresh.
 func (c covers) countRows(codes [][]uint16, counts []int64, fresh []bool) {
-	ones := slices.Repeat([]int64{1}, len(codes[0]))
 	marginal.InParallel(len(c.counted), func(k int) {
 		i := c.counted[k]
 		one := c.list[i]
 		if fresh == nil || slices.ContainsFunc(one.attributes, func(a int) bool { return fresh[a] }) {
 			clear(c.of(i, counts))
-			marginal.CountCells(c.domain, one.columns, codes, ones, c.of(i, counts))
+			marginal.CountRows(c.domain, one.columns, codes, c.of(i, counts))
 		}
 	})
 }

@@ -107,11 +107,21 @@ func weigh(dst, theta []float64, n int) (tops float64) {
 	for lo := 0; lo < len(theta); lo += n {
 		top := maximum(theta[lo : lo+n])
 		tops += top
-		for k := lo; k < lo+n; k++ {
-			dst[k] = math.Exp(theta[k] - top)
-		}
+		exponentials(dst[lo:lo+n], theta[lo:lo+n], top)
 	}
 	return tops
+}
+
+// exponentials sets dst to e^(x−top), where no x is above top.
+func exponentials(dst, x []float64, top float64) {
+	for k := 0; k < len(x); k++ {
+		if k%4 == 0 {
+			k += expVectors(dst[k:], x[k:], top)
+		}
+		if k < len(x) {
+			dst[k] = math.Exp(x[k] - top)
+		}
+	}
 }
 
 // maximum returns the largest of some numbers, and NaN if one is NaN. It compares four at a time,

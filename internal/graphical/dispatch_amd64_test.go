@@ -80,3 +80,28 @@ func guarded(list []float64) bool {
 	}
 	return whole
 }
+
+// TestExponentialsGiveTheBitsOfMath compares powers of random numbers, of numbers that have no
+// normal power, and of none at all, with math.Exp, in lists that begin and end anywhere.
+func TestExponentialsGiveTheBitsOfMath(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	rare := []float64{0, -708, -709, -740, -746, math.Inf(-1), math.NaN(), -1e-300, -1e300}
+	for range 3000 {
+		n, top := rng.IntN(40), 10*rng.NormFloat64()
+		x, got := make([]float64, n+2*guard), noisy(rng, n)
+		for i := range x {
+			if x[i] = top - 800*rng.Float64()*rng.Float64()*rng.Float64(); rng.IntN(30) == 0 {
+				x[i] = top + rare[rng.IntN(len(rare))]
+			}
+		}
+		exponentials(inside(got), inside(x), top)
+		for i, v := range inside(x) {
+			if want := math.Exp(v - top); math.Float64bits(inside(got)[i]) != math.Float64bits(want) {
+				t.Fatalf("e^(%v - %v) is %v, want %v", v, top, inside(got)[i], want)
+			}
+		}
+		if !guarded(got) {
+			t.Fatal("the kernel wrote beside a list")
+		}
+	}
+}

@@ -8,3 +8,5 @@ const vectors = false
 func (view) sumVectors(dst, table []float64) {}
 
 func (view) scaleVectors(dst, table, by []float64) {}
+
+func expVectors(dst, x []float64, top float64) int { return 0 }

@@ -308,3 +308,202 @@ total:
 	JNZ       block
 	VZEROUPPER
 	RET
+
+// func expAVX2(n int, dst *float64, x *float64, top float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·expAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         dst+8(FP), CX
+	MOVQ         x+16(FP), DX
+	VBROADCASTSD top+24(FP), Y0
+	VBROADCASTSD wideConstants<>+0(SB), Y1
+	VBROADCASTSD wideConstants<>+8(SB), Y2
+	VBROADCASTSD wideConstants<>+16(SB), Y3
+	XORQ         BX, BX
+
+loop2:
+	LEAQ         8(BX), SI
+	CMPQ         SI, AX
+	JG           loop2_end
+	VMOVUPD      (DX)(BX*8), Y4
+	VSUBPD       Y0, Y4, Y4
+	VCMPPD       $0x06, Y4, Y1, Y5
+	VMOVMSKPD    Y5, DI
+	TESTL        DI, DI
+	JNZ          loop2_end
+	VMOVUPD      32(DX)(BX*8), Y5
+	VSUBPD       Y0, Y5, Y5
+	VCMPPD       $0x06, Y5, Y1, Y6
+	VMOVMSKPD    Y6, DI
+	TESTL        DI, DI
+	JNZ          loop2_end
+	VBROADCASTSD wideConstants<>+24(SB), Y7
+	VMULPD       Y7, Y4, Y6
+	VCVTPD2DQY   Y6, X8
+	VCVTDQ2PD    X8, Y6
+	VBROADCASTSD wideConstants<>+32(SB), Y9
+	VFNMADD231PD Y9, Y6, Y4
+	VBROADCASTSD wideConstants<>+40(SB), Y9
+	VFNMADD231PD Y9, Y6, Y4
+	VMULPD       Y7, Y5, Y7
+	VCVTPD2DQY   Y7, X9
+	VCVTDQ2PD    X9, Y6
+	VBROADCASTSD wideConstants<>+48(SB), Y7
+	VFNMADD231PD Y7, Y6, Y5
+	VBROADCASTSD wideConstants<>+56(SB), Y7
+	VFNMADD231PD Y7, Y6, Y5
+	VBROADCASTSD wideConstants<>+64(SB), Y6
+	VMULPD       Y6, Y4, Y4
+	VBROADCASTSD wideConstants<>+72(SB), Y6
+	VMULPD       Y6, Y5, Y5
+	VBROADCASTSD wideConstants<>+80(SB), Y6
+	VMOVUPD      Y6, Y6
+	VBROADCASTSD wideConstants<>+88(SB), Y7
+	VMOVUPD      Y7, Y7
+	VBROADCASTSD wideConstants<>+96(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VBROADCASTSD wideConstants<>+104(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VBROADCASTSD wideConstants<>+112(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VBROADCASTSD wideConstants<>+120(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VBROADCASTSD wideConstants<>+128(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VBROADCASTSD wideConstants<>+136(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VBROADCASTSD wideConstants<>+144(SB), Y10
+	VFMADD213PD  Y10, Y4, Y6
+	VFMADD213PD  Y10, Y5, Y7
+	VMULPD       Y6, Y4, Y4
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y3, Y4, Y6
+	VMULPD       Y6, Y4, Y4
+	VADDPD       Y3, Y5, Y7
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y3, Y4, Y6
+	VMULPD       Y6, Y4, Y4
+	VADDPD       Y3, Y5, Y7
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y3, Y4, Y6
+	VMULPD       Y6, Y4, Y4
+	VADDPD       Y3, Y5, Y7
+	VMULPD       Y7, Y5, Y5
+	VBROADCASTSD wideConstants<>+152(SB), Y10
+	VADDPD       Y3, Y4, Y6
+	VFMADD213PD  Y2, Y6, Y4
+	VPMOVSXDQ    X8, Y8
+	VPADDQ       Y10, Y8, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y8, Y4, Y4
+	VMOVUPD      Y4, (CX)(BX*8)
+	VADDPD       Y3, Y5, Y7
+	VFMADD213PD  Y2, Y7, Y5
+	VPMOVSXDQ    X9, Y9
+	VPADDQ       Y10, Y9, Y9
+	VPSLLQ       $0x34, Y9, Y9
+	VMULPD       Y9, Y5, Y5
+	VMOVUPD      Y5, 32(CX)(BX*8)
+	MOVQ         SI, BX
+	JMP          loop2
+
+loop2_end:
+loop1:
+	LEAQ         4(BX), SI
+	CMPQ         SI, AX
+	JG           loop1_end
+	VMOVUPD      (DX)(BX*8), Y4
+	VSUBPD       Y0, Y4, Y4
+	VCMPPD       $0x06, Y4, Y1, Y5
+	VMOVMSKPD    Y5, DI
+	TESTL        DI, DI
+	JNZ          loop1_end
+	VBROADCASTSD wideConstants<>+160(SB), Y5
+	VMULPD       Y5, Y4, Y5
+	VCVTPD2DQY   Y5, X6
+	VCVTDQ2PD    X6, Y5
+	VBROADCASTSD wideConstants<>+168(SB), Y7
+	VFNMADD231PD Y7, Y5, Y4
+	VBROADCASTSD wideConstants<>+176(SB), Y7
+	VFNMADD231PD Y7, Y5, Y4
+	VBROADCASTSD wideConstants<>+184(SB), Y5
+	VMULPD       Y5, Y4, Y4
+	VBROADCASTSD wideConstants<>+192(SB), Y5
+	VMOVUPD      Y5, Y5
+	VBROADCASTSD wideConstants<>+200(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VBROADCASTSD wideConstants<>+208(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VBROADCASTSD wideConstants<>+216(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VBROADCASTSD wideConstants<>+224(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VBROADCASTSD wideConstants<>+232(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VBROADCASTSD wideConstants<>+240(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VBROADCASTSD wideConstants<>+248(SB), Y7
+	VFMADD213PD  Y7, Y4, Y5
+	VMULPD       Y5, Y4, Y4
+	VADDPD       Y3, Y4, Y5
+	VMULPD       Y5, Y4, Y4
+	VADDPD       Y3, Y4, Y5
+	VMULPD       Y5, Y4, Y4
+	VADDPD       Y3, Y4, Y5
+	VMULPD       Y5, Y4, Y4
+	VBROADCASTSD wideConstants<>+256(SB), Y7
+	VADDPD       Y3, Y4, Y5
+	VFMADD213PD  Y2, Y5, Y4
+	VPMOVSXDQ    X6, Y6
+	VPADDQ       Y7, Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y4, Y4
+	VMOVUPD      Y4, (CX)(BX*8)
+	MOVQ         SI, BX
+	JMP          loop1
+
+loop1_end:
+	VZEROUPPER
+	MOVQ BX, ret+32(FP)
+	RET
+
+DATA wideConstants<>+0(SB)/8, $0xc086200000000000
+DATA wideConstants<>+8(SB)/8, $0x3ff0000000000000
+DATA wideConstants<>+16(SB)/8, $0x4000000000000000
+DATA wideConstants<>+24(SB)/8, $0x3ff71547652b82fe
+DATA wideConstants<>+32(SB)/8, $0x3fe62e42fefa3000
+DATA wideConstants<>+40(SB)/8, $0x3d53de6af278ece6
+DATA wideConstants<>+48(SB)/8, $0x3fe62e42fefa3000
+DATA wideConstants<>+56(SB)/8, $0x3d53de6af278ece6
+DATA wideConstants<>+64(SB)/8, $0x3fb0000000000000
+DATA wideConstants<>+72(SB)/8, $0x3fb0000000000000
+DATA wideConstants<>+80(SB)/8, $0x3efa01a01a01a01a
+DATA wideConstants<>+88(SB)/8, $0x3efa01a01a01a01a
+DATA wideConstants<>+96(SB)/8, $0x3f2a01a01a01a01a
+DATA wideConstants<>+104(SB)/8, $0x3f56c16c16c16c17
+DATA wideConstants<>+112(SB)/8, $0x3f81111111111111
+DATA wideConstants<>+120(SB)/8, $0x3fa5555555555555
+DATA wideConstants<>+128(SB)/8, $0x3fc5555555555555
+DATA wideConstants<>+136(SB)/8, $0x3fe0000000000000
+DATA wideConstants<>+144(SB)/8, $0x3ff0000000000000
+DATA wideConstants<>+152(SB)/8, $0x00000000000003ff
+DATA wideConstants<>+160(SB)/8, $0x3ff71547652b82fe
+DATA wideConstants<>+168(SB)/8, $0x3fe62e42fefa3000
+DATA wideConstants<>+176(SB)/8, $0x3d53de6af278ece6
+DATA wideConstants<>+184(SB)/8, $0x3fb0000000000000
+DATA wideConstants<>+192(SB)/8, $0x3efa01a01a01a01a
+DATA wideConstants<>+200(SB)/8, $0x3f2a01a01a01a01a
+DATA wideConstants<>+208(SB)/8, $0x3f56c16c16c16c17
+DATA wideConstants<>+216(SB)/8, $0x3f81111111111111
+DATA wideConstants<>+224(SB)/8, $0x3fa5555555555555
+DATA wideConstants<>+232(SB)/8, $0x3fc5555555555555
+DATA wideConstants<>+240(SB)/8, $0x3fe0000000000000
+DATA wideConstants<>+248(SB)/8, $0x3ff0000000000000
+DATA wideConstants<>+256(SB)/8, $0x00000000000003ff
+GLOBL wideConstants<>(SB), RODATA|NOPTR, $264

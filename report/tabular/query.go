@@ -1,6 +1,7 @@
 package tabular
 
 import (
+	"bytes"
 	"math"
 	"math/rand/v2"
 
@@ -54,19 +55,13 @@ func (t *Table) Answer(queries []Query) []float64 {
 	})
 	out := make([]float64, len(queries))
 	compare.Workers(len(queries), func() func(int) {
-		in := make([]uint8, t.Len())
+		in, all := make([]uint8, t.Len()), bytes.Repeat([]byte{1}, t.Len())
 		return func(i int) {
-			for r := range in {
-				in[r] = 1
-			}
+			copy(in, all)
 			for _, c := range queries[i].conditions {
 				c.narrow(in, places[c.column], t.columns[c.column].codes)
 			}
-			count := 0
-			for _, one := range in {
-				count += int(one)
-			}
-			out[i] = float64(count) / math.Max(float64(len(in)), 1)
+			out[i] = float64(bytes.Count(in, []byte{1})) / math.Max(float64(len(in)), 1)
 		}
 	})
 	return out

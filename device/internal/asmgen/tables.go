@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -16,6 +19,8 @@ func tables() {
 	sumRuns()
 	sumEven("sumPairs", "in turn to the cell at its start and the next one. n is even")
 	sumEven("sumAll", "to the cell at its start")
+	exponentials()
+	wides.write()
 }
 
 // blocks writes a loop over blocks. The body gets the number of bytes before the cell of another
@@ -222,4 +227,87 @@ func sumEven(name, to string) {
 		VADDSD(Mem{Base: start}, low, low)
 		VMOVSD(low, Mem{Base: start})
 	})
+}
+
+// exponentials writes the kernel that does what math.Exp does on machines with fused multiply-adds:
+// e^x = 2^k·(1 + r)^16 for the nearest whole k, where e^(y/16) = 1 + r by its series, and r is found
+// by r·(2 + r) four times. Only x ≥ −708 are normal numbers for certain.
+func exponentials() {
+	begin("exp", "func(n int, dst, x *float64, top float64) int",
+		"expAVX2 sets dst to e^(x−top), where no x is above top. It stops before the first four numbers",
+		"that may have no normal power, and returns how many came before. n is a multiple of 4.")
+	n, dst, from, at := pointer("n"), pointer("dst"), pointer("x"), GP64()
+	top := repeated(4, argument("top"))
+	least, one, two := number(4, -708), number(4, 1), number(4, 2)
+	XORQ(at, at)
+	for _, vectors := range []int{2, 1} {
+		label := fmt.Sprintf("loop%d", vectors)
+		Label(label)
+		last := GP64()
+		LEAQ(Mem{Base: at, Disp: 4 * vectors}, last)
+		CMPQ(last, n)
+		JG(LabelRef(label + "_end"))
+		x, series, power := ymms(vectors), ymms(vectors), ymms(vectors)
+		const notAtMost = 6 // true for NaN
+		each := func(do func(i int)) {
+			for i := range vectors {
+				do(i)
+			}
+		}
+		each(func(i int) {
+			low, some := YMM(), GP32()
+			VMOVUPD(Mem{Base: from, Index: at, Scale: 8, Disp: 32 * i}, x[i])
+			VSUBPD(top, x[i], x[i])
+			VCMPPD(U8(notAtMost), x[i], least, low)
+			VMOVMSKPD(low, some)
+			TESTL(some, some)
+			JNZ(LabelRef(label + "_end"))
+		})
+		log2e := number(4, math.Log2E)
+		each(func(i int) {
+			whole := YMM()
+			VMULPD(log2e, x[i], series[i])
+			VCVTPD2DQY(series[i], power[i].AsX())
+			VCVTDQ2PD(power[i].AsX(), whole)
+			VFNMADD231PD(number(4, 0.69314718055966295651160180568695068359375), whole, x[i])
+			VFNMADD231PD(number(4, 0.28235290563031577122588448175013436025525412068e-12), whole, x[i])
+		})
+		each(func(i int) { VMULPD(number(4, 0.0625), x[i], x[i]) })
+		each(func(i int) { VMOVUPD(number(4, 2.4801587301587301587e-5), series[i]) })
+		for _, c := range []float64{1.9841269841269841270e-4, 1.3888888888888888889e-3,
+			8.3333333333333333333e-3, 4.1666666666666666667e-2, 1.6666666666666666667e-1, 0.5, 1} {
+			term := number(4, c)
+			each(func(i int) { VFMADD213PD(term, x[i], series[i]) })
+		}
+		each(func(i int) { VMULPD(series[i], x[i], x[i]) })
+		for range 3 {
+			each(func(i int) {
+				VADDPD(two, x[i], series[i])
+				VMULPD(series[i], x[i], x[i])
+			})
+		}
+		bias := repeated(4, wides.bits(1023))
+		each(func(i int) {
+			VADDPD(two, x[i], series[i])
+			VFMADD213PD(one, series[i], x[i])
+			VPMOVSXDQ(power[i].AsX(), power[i])
+			VPADDQ(bias, power[i], power[i])
+			VPSLLQ(U8(52), power[i], power[i])
+			VMULPD(power[i], x[i], x[i])
+			VMOVUPD(x[i], Mem{Base: dst, Index: at, Scale: 8, Disp: 32 * i})
+		})
+		MOVQ(last, at)
+		JMP(LabelRef(label))
+		Label(label + "_end")
+	}
+	VZEROUPPER()
+	Store(at, ReturnIndex(0))
+	RET()
+}
+
+func ymms(n int) (list []VecVirtual) {
+	for range n {
+		list = append(list, YMM())
+	}
+	return list
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -168,17 +169,22 @@ type trees struct{ of []*tree }
 func (m trees) Scores(b device.Batch, dst []float64) {
 	k := m.of[0].width
 	clear(dst)
-	read := compare.NewReader(b)
-	for i := range b.Rows {
-		row, mean := read.Row(i), dst[i*k:(i+1)*k]
-		for _, t := range m.of {
-			for c, p := range t.value(row) {
-				mean[c] += p
+	read, together := compare.NewReader(b), len(m.of)
+	if b.Sparse == nil {
+		together = 1 // a tree stays in the cache for all rows
+	}
+	for group := range slices.Chunk(m.of, together) {
+		for i := range b.Rows {
+			row, mean := read.Row(i), dst[i*k:(i+1)*k]
+			for _, t := range group {
+				for c, p := range t.value(row) {
+					mean[c] += p
+				}
 			}
 		}
-		for c := range mean {
-			mean[c] /= float64(len(m.of))
-		}
+	}
+	for i := range dst {
+		dst[i] /= float64(len(m.of))
 	}
 }
 

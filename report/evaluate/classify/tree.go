@@ -13,23 +13,27 @@ type tree struct {
 	width  int
 }
 
+// node is followed by its left child.
 type node struct {
-	threshold   float64 // values up to this go left
-	feature     int32   // −1 for a leaf
-	left, right int32   // children; left is the number of a leaf
+	threshold float32 // values up to this go left
+	feature   int32   // −1 for a leaf
+	right     int32   // the other child; the number of a leaf
 }
 
-// leaf returns the number of the leaf that a record falls into.
+// leaf returns the number of the leaf that a record falls into. The choice of a child is a move
+// and not a jump, which would be mispredicted.
 func (t *tree) leaf(row []float32) int {
-	n := &t.nodes[0]
-	for n.feature >= 0 {
-		if float64(row[n.feature]) <= n.threshold {
-			n = &t.nodes[n.left]
-		} else {
-			n = &t.nodes[n.right]
+	at := int32(0)
+	for {
+		n := t.nodes[at]
+		if n.feature < 0 {
+			return int(n.right)
+		}
+		at++
+		if !(row[n.feature] <= n.threshold) {
+			at = n.right
 		}
 	}
-	return int(n.left)
 }
 
 // value returns the numbers of the leaf that a record falls into.
@@ -63,6 +67,7 @@ type grower struct {
 	order    []int32 // all coordinates, in the order of the last draw
 	constant []bool  // coordinates known to be constant at the current node
 	hist     []float64
+	flags    []float64 // like hist, of all flags that are set at the current node
 	seen     [maxBins / 64]uint64
 	side     []float64 // sums left, then right
 	total    []float64
@@ -72,7 +77,7 @@ type grower struct {
 // split is a coordinate and a bin: records up to that bin go left.
 type split struct {
 	feature, bin int
-	threshold    float64
+	threshold    float32
 	gain         float64
 	found        bool
 }
@@ -86,6 +91,9 @@ func (g *grower) grow(rows []int32) *tree {
 		g.order[i] = int32(i)
 	}
 	g.hist = make([]float64, maxBins*(g.width+1))
+	if g.try == 0 && g.weights == nil {
+		g.flags = make([]float64, features*(g.width+1))
+	}
 	g.side, g.total = make([]float64, 2*(g.width+1)), make([]float64, g.width+1)
 	g.out = tree{width: g.width}
 	g.node(0, len(rows), 0)
@@ -95,7 +103,7 @@ func (g *grower) grow(rows []int32) *tree {
 // node grows the subtree of rows lo … hi-1 and returns its number.
 func (g *grower) node(lo, hi, depth int) int32 {
 	at := int32(len(g.out.nodes))
-	g.out.nodes = append(g.out.nodes, node{feature: -1, left: -1, right: -1})
+	g.out.nodes = append(g.out.nodes, node{feature: -1})
 	g.sum(lo, hi)
 	if g.done(lo, hi, depth) {
 		g.finish(at, lo, hi)
@@ -108,9 +116,9 @@ func (g *grower) node(lo, hi, depth int) int32 {
 		return at
 	}
 	middle := g.partition(lo, hi, best)
-	left := g.node(lo, middle, depth+1)
+	g.node(lo, middle, depth+1)
 	right := g.node(middle, hi, depth+1)
-	g.out.nodes[at] = node{best.threshold, int32(best.feature), left, right}
+	g.out.nodes[at] = node{best.threshold, int32(best.feature), right}
 	g.release(met)
 	return at
 }
@@ -160,7 +168,7 @@ func (g *grower) done(lo, hi, depth int) bool {
 func (g *grower) finish(at int32, lo, hi int) {
 	g.sum(lo, hi)
 	leaf := int32(g.out.leaves())
-	g.out.nodes[at].left = leaf
+	g.out.nodes[at].right = leaf
 	for _, s := range g.total[1:] {
 		g.out.values = append(g.out.values, s/max(g.total[0], math.SmallestNonzeroFloat64))
 	}
@@ -175,6 +183,7 @@ func (g *grower) finish(at int32, lo, hi int) {
 // that are constant. If all of the random coordinates are constant, it tries further ones.
 func (g *grower) best(lo, hi int) (best split, met []int32) {
 	best.gain = math.Inf(-1)
+	g.countFlags(lo, hi)
 	try := len(g.order)
 	if g.try > 0 {
 		try = min(g.try, try)
@@ -200,11 +209,45 @@ func (g *grower) best(lo, hi int) (best split, met []int32) {
 	return best, met
 }
 
+// countFlags adds up the sums of all flags in one pass, since most flags of a record, such as the
+// levels that it does not have, are not set.
+func (g *grower) countFlags(lo, hi int) {
+	if g.flags == nil {
+		return
+	}
+	clear(g.flags)
+	stride := g.width + 1
+	for _, r := range g.rows[lo:hi] {
+		at, more := 1, 1.0
+		if g.labels != nil {
+			at += int(g.labels[r])
+		} else {
+			more = g.targets[r]
+		}
+		for _, f := range g.bins.set(r) {
+			h := g.flags[int(f)*stride : int(f+1)*stride]
+			h[0]++
+			h[at] += more
+		}
+	}
+}
+
 // accumulate adds up the weights and sums of each bin of one coordinate.
 func (g *grower) accumulate(f, lo, hi int) {
 	codes, stride := g.bins.codes[f], g.width+1
 	rows := g.rows[lo:hi]
 	switch {
+	case g.flags != nil && g.bins.isFlag[f]:
+		set := g.flags[f*stride : (f+1)*stride]
+		for s, v := range set {
+			g.hist[s], g.hist[stride+s] = g.total[s]-v, v
+		}
+		if g.seen[0] = 0; g.hist[0] > 0 {
+			g.seen[0] |= 1
+		}
+		if set[0] > 0 {
+			g.seen[0] |= 2
+		}
 	case g.labels == nil:
 		for _, r := range rows {
 			c, w := codes[r], g.weight(r)
@@ -279,7 +322,11 @@ func (g *grower) consider(f, last, bin int, best *split) {
 	gain := l/left[0] + r/right[0]
 	if !best.found || gain > best.gain*(1+1e-12) {
 		last &^= twoSeen
-		threshold := (float64(g.bins.hi[f][last]) + float64(g.bins.lo[f][bin])) / 2
+		middle := (float64(g.bins.hi[f][last]) + float64(g.bins.lo[f][bin])) / 2
+		threshold := float32(middle)
+		if float64(threshold) > middle {
+			threshold = math.Nextafter32(threshold, float32(math.Inf(-1)))
+		}
 		*best = split{f, last, threshold, gain, true}
 	}
 }

@@ -50,7 +50,7 @@ func crossEntropy(margins []float64, label int) float64 {
 		y := float64(2*label - 1)
 		short := y * margins[0]
 		margins[0] = -y / (1 + math.Exp(short))
-		return max(-short, 0) + math.Log1p(math.Exp(-math.Abs(short)))
+		return max(-short, 0) + math.Log(1+math.Exp(-math.Abs(short)))
 	}
 	Softmax(margins)
 	p := margins[label]

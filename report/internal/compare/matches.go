@@ -1,0 +1,63 @@
+package compare
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"math"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
+)
+
+// Matches counts, in each of several sets, the records that equal one of others in every column,
+// including the class. It reads others once.
+func Matches(others records.Data, sets ...records.Data) []int {
+	seed := maphash.MakeSeed()
+	met := map[uint64]bool{}
+	for _, d := range sets {
+		eachHash(seed, d, func(h uint64) { met[h] = false })
+	}
+	eachHash(seed, others, func(h uint64) {
+		if _, known := met[h]; known {
+			met[h] = true
+		}
+	})
+	counts := make([]int, len(sets))
+	for i, d := range sets {
+		eachHash(seed, d, func(h uint64) {
+			if met[h] {
+				counts[i]++
+			}
+		})
+	}
+	return counts
+}
+
+// eachHash calls each with a hash of every record. Equal records have equal hashes; two different
+// ones have equal hashes with probability 2^-64.
+func eachHash(seed maphash.Seed, d records.Data, each func(uint64)) {
+	const chunk = 1024
+	var b device.Batch
+	var text []byte
+	d = judge.InSchema(d)
+	for lo := 0; lo < d.Len(); lo += chunk {
+		d.Range(lo, min(lo+chunk, d.Len()), &b)
+		for i := range b.Rows {
+			text = text[:0]
+			if b.Sparse != nil {
+				for _, item := range b.Sparse.Row(i) {
+					text = binary.LittleEndian.AppendUint32(text, item)
+				}
+			} else {
+				for _, v := range b.Dense.Row(i) {
+					text = binary.LittleEndian.AppendUint32(text, math.Float32bits(v+0)) // -0 is 0
+				}
+			}
+			if b.Labels != nil {
+				text = binary.LittleEndian.AppendUint32(text, uint32(b.Labels[i]))
+			}
+			each(maphash.Bytes(seed, text))
+		}
+	}
+}
