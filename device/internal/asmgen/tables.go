@@ -269,8 +269,10 @@ func exponentials() {
 			VMULPD(log2e, x[i], series[i])
 			VCVTPD2DQY(series[i], power[i].AsX())
 			VCVTDQ2PD(power[i].AsX(), whole)
-			VFNMADD231PD(number(4, 0.69314718055966295651160180568695068359375), whole, x[i])
-			VFNMADD231PD(number(4, 0.28235290563031577122588448175013436025525412068e-12), whole, x[i])
+			for _, ln2 := range []float64{0.69314718055966295651160180568695068359375,
+				0.28235290563031577122588448175013436025525412068e-12} {
+				VFNMADD231PD(number(4, ln2), whole, x[i])
+			}
 		})
 		each(func(i int) { VMULPD(number(4, 0.0625), x[i], x[i]) })
 		each(func(i int) { VMOVUPD(number(4, 2.4801587301587301587e-5), series[i]) })
