@@ -30,8 +30,8 @@ func sumPairsAVX2(blocks int, starts *int32, n int, dst *float64, table *float64
 //go:noescape
 func sumAllAVX2(blocks int, starts *int32, n int, dst *float64, table *float64)
 
-// expAVX2 sets dst to e^(x−top), where no x is above top. It stops before the first four numbers
-// that may have no normal power, and returns how many came before. n is a multiple of 4.
+// expAVX2 sets dst to e^(x−top), where no x is above top. It stops before the first four
+// numbers that may have no normal power, and returns how many came before. n is a multiple of 4.
 //
 //go:noescape
 func expAVX2(n int, dst *float64, x *float64, top float64) int

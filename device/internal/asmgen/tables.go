@@ -234,8 +234,8 @@ func sumEven(name, to string) {
 // by r·(2 + r) four times. Only x ≥ −708 are normal numbers for certain.
 func exponentials() {
 	begin("exp", "func(n int, dst, x *float64, top float64) int",
-		"expAVX2 sets dst to e^(x−top), where no x is above top. It stops before the first four numbers",
-		"that may have no normal power, and returns how many came before. n is a multiple of 4.")
+		"expAVX2 sets dst to e^(x−top), where no x is above top. It stops before the first four",
+		"numbers that may have no normal power, and returns how many came before. n is a multiple of 4.")
 	n, dst, from, at := pointer("n"), pointer("dst"), pointer("x"), GP64()
 	top := repeated(4, argument("top"))
 	least, one, two := number(4, -708), number(4, 1), number(4, 2)
