@@ -230,8 +230,8 @@ func sumEven(name, to string) {
 }
 
 // exponentials writes the kernel that does what math.Exp does on machines with fused multiply-adds:
-// e^x = 2^k·(1 + r)^16 for the nearest whole k, where e^(y/16) = 1 + r by its series, and r is found
-// by r·(2 + r) four times. Only x ≥ −708 are normal numbers for certain.
+// e^x = 2^k·(1 + r)^16 for the nearest whole k, where 1 + r = e^(y/16) by its series, and r becomes
+// r·(2 + r) four times. Only x ≥ −708 have powers that are normal numbers for certain.
 func exponentials() {
 	begin("exp", "func(n int, dst, x *float64, top float64) int",
 		"expAVX2 sets dst to e^(x−top), where no x is above top. It stops before the first four",
