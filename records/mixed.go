@@ -16,6 +16,7 @@ type mixed struct {
 	blocks  []Block
 	cells   []cellCode // one for each column
 	label   int        // the column of the class, or -1
+	valid   bool       // the columns are known to be valid, which many calls of Validate need
 
 	constraints []Constraint // rules that generated records obey
 	rules       []rule       // the constraints, compiled
@@ -49,7 +50,9 @@ func NewSchema(columns ...Column) (Schema, error) {
 	if err := validateColumns(columns); err != nil {
 		return Schema{}, err
 	}
-	return tableSchema(columns), nil
+	s := tableSchema(columns)
+	s.table.valid = true
+	return s, nil
 }
 
 // tableSchema returns the schema of valid columns.
@@ -64,7 +67,7 @@ func tableSchema(columns []Column) Schema {
 			continue
 		case classRole:
 			m.label = i
-			s.classes = slices.Clone(c.levels)
+			s.classes, s.distinct = slices.Clone(c.levels), true // the columns are valid
 			s.unknown = int(code.other)
 			continue
 		}
@@ -164,6 +167,7 @@ func (s Schema) relabelled(names []string) Schema {
 // rebuilt returns the schema with other columns, keeping the constraints whose columns remain.
 func (s Schema) rebuilt(columns []Column) Schema {
 	out := tableSchema(columns)
+	out.table.valid = validateColumns(columns) == nil
 	var left []Constraint
 	for _, c := range s.table.constraints {
 		if !slices.ContainsFunc(c.columns, func(name string) bool { return out.ColumnIndex(name) < 0 }) {
