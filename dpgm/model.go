@@ -138,7 +138,13 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 		return
 	}
 	mean := s.mean.RowRange(0, len(s.rows))
-	net.Sample(s.rng, mean)
+	if long, ok := net.(interface { // a Boltzmann machine, which may take a minute
+		SampleUntil(*rand.Rand, device.Matrix, func() error)
+	}); ok {
+		long.SampleUntil(s.rng, mean, s.draw.Err)
+	} else {
+		net.Sample(s.rng, mean)
+	}
 	for k, i := range s.rows {
 		row := s.flat[i*dim : (i+1)*dim]
 		s.model.backend.Download(row, mean.RowRange(k, k+1))
