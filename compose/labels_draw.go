@@ -85,6 +85,10 @@ func taken(s records.Schema, drawn []records.Data, places []place) (records.Data
 	return out, err
 }
 
+// mostRejected is the number of rejected records that may stay in memory besides as many as are
+// wanted. To free them copies all records.
+const mostRejected = 16
+
 // A place is one record of the result: the generated record that is chosen for it so far.
 type place struct {
 	label  int32
@@ -131,6 +135,9 @@ func (c *labelsDraw) kept(n int) (records.Data, error) {
 				}
 			}
 			drawn, generated = append(drawn, rows), generated+rows.Len()
+		}
+		if generated < 2*n+mostRejected {
+			continue
 		}
 		rows, err := taken(c.schema, drawn, places) // frees the rejected records
 		if err != nil {
