@@ -124,7 +124,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	err = j.save(j.out, func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+		_, err := w.Write(append(shownJSON(text), '\n'))
 		return err
 	})
 	if err != nil {
