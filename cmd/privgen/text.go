@@ -81,7 +81,7 @@ func (a *app) result(value any, text func() string) error {
 func shownJSON(text []byte) (out []byte) {
 	for _, r := range string(text) {
 		switch {
-		case r == '\n' || unicode.IsPrint(r):
+		case r == '\n' || r == '\t' || unicode.IsPrint(r): // blanks between values
 			out = utf8.AppendRune(out, r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

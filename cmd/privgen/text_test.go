@@ -217,7 +217,11 @@ func TestJSONIsPrintable(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := filepath.Join(t.TempDir(), "plan.json")
-	err := a.saveJSON(plan, func(w io.Writer) error { return json.NewEncoder(w).Encode(text) })
+	err := a.saveJSON(plan, func(w io.Writer) error {
+		quoted, err := json.Marshal(text)
+		_, failed := fmt.Fprintf(w, "[\n\t%s\n]\n", quoted)
+		return errors.Join(err, failed)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,15 +231,15 @@ func TestJSONIsPrintable(t *testing.T) {
 	}
 	for _, shown := range []string{out.String(), file.String(), string(saved)} {
 		for _, r := range shown {
-			if r != '\n' && !unicode.IsPrint(r) {
+			if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
 				t.Errorf("prints %U", r)
 			}
 		}
 	}
 	var whole comparison
-	var one string
+	var one []string
 	err = errors.Join(json.Unmarshal(saved, &one), json.Unmarshal(file.Bytes(), &whole))
-	if err != nil || one != text || whole.Ledger != text {
+	if err != nil || one[0] != text || whole.Ledger != text {
 		t.Errorf("got %q and %q, want %q: %v", one, whole.Ledger, text, err)
 	}
 	if quoted, _ := json.Marshal(text); !strings.Contains(out.String(), string(shownJSON(quoted))) {
