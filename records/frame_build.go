@@ -224,22 +224,19 @@ func (b *FrameBuilder) appendCode(j int, code uint16) {
 	}
 }
 
-func (b *FrameBuilder) appendMissing(j int) {
-	if !b.schema.table.cells[j].kind.hasLevels() {
-		b.appendNumber(j, math.NaN())
+// append adds a code to a column of levels, and a number to another one.
+func (b *FrameBuilder) append(j int, number float64, code uint16) {
+	if b.schema.table.cells[j].kind.hasLevels() {
+		b.appendCode(j, code)
 	} else {
-		b.appendCode(j, missingLevel)
+		b.appendNumber(j, number)
 	}
 }
 
+func (b *FrameBuilder) appendMissing(j int) { b.append(j, math.NaN(), missingLevel) }
+
 // appendUnknown adds a cell whose content could not be read.
-func (b *FrameBuilder) appendUnknown(j int) {
-	if !b.schema.table.cells[j].kind.hasLevels() {
-		b.appendNumber(j, unreadable)
-	} else {
-		b.appendCode(j, unknownLevel)
-	}
-}
+func (b *FrameBuilder) appendUnknown(j int) { b.append(j, unreadable, unknownLevel) }
 
 func (b *FrameBuilder) appendText(j int, text string) {
 	switch code := &b.schema.table.cells[j]; {
@@ -258,16 +255,14 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	if v {
 		number, code = 1, 1
 	}
-	switch {
-	case b.codes(j) == nil:
-		b.appendNumber(j, number)
-	case b.schema.table.cells[j].kind.of().hashed:
+	if b.schema.table.cells[j].kind.of().hashed {
 		b.appendText(j, strconv.FormatBool(v))
-	case len(b.schema.table.columns[j].levels) == 2:
-		b.appendCode(j, code)
-	default:
-		b.appendCode(j, unknownLevel)
+		return
 	}
+	if len(b.schema.table.columns[j].levels) != 2 {
+		code = unknownLevel
+	}
+	b.append(j, number, code)
 }
 
 func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {

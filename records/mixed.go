@@ -50,14 +50,12 @@ func NewSchema(columns ...Column) (Schema, error) {
 	if err := validateColumns(columns); err != nil {
 		return Schema{}, err
 	}
-	s := tableSchema(columns)
-	s.table.valid = true
-	return s, nil
+	return tableSchema(columns, true), nil
 }
 
-// tableSchema returns the schema of valid columns.
-func tableSchema(columns []Column) Schema {
-	m := &mixed{columns: columns, label: -1}
+// tableSchema returns the schema of columns, which may be known to be valid.
+func tableSchema(columns []Column, valid bool) Schema {
+	m := &mixed{columns: columns, label: -1, valid: valid}
 	s := Schema{kind: MixedTable, lo: 0, hi: 1, table: m}
 	for i, c := range columns {
 		code := newCellCode(c, s.dim)
@@ -166,8 +164,7 @@ func (s Schema) relabelled(names []string) Schema {
 
 // rebuilt returns the schema with other columns, keeping the constraints whose columns remain.
 func (s Schema) rebuilt(columns []Column) Schema {
-	out := tableSchema(columns)
-	out.table.valid = validateColumns(columns) == nil
+	out := tableSchema(columns, validateColumns(columns) == nil)
 	var left []Constraint
 	for _, c := range s.table.constraints {
 		if !slices.ContainsFunc(c.columns, func(name string) bool { return out.ColumnIndex(name) < 0 }) {
