@@ -886,7 +886,8 @@ func TestFilesAreOneDraw(t *testing.T) {
 	}
 }
 
-// TestTooFewIdentifiersAreFoundFirst: workers do not begin a draw whose last rows have no identifier.
+// TestTooFewIdentifiersAreFoundFirst: workers do not begin a draw whose last rows would have no
+// identifier.
 func TestTooFewIdentifiersAreFoundFirst(t *testing.T) {
 	s := must(records.NewSchema(records.Identifier("id", records.Pattern("#")),
 		records.Categorical("town", "a", "b")))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
@@ -202,11 +202,9 @@ func (j *compareJob) another(list []entrant) error {
 	if err != nil {
 		return err
 	}
-	var old struct{ Systems []struct{ Name string } }
-	err = json.Unmarshal(text, &old)
-	if err != nil || !slices.EqualFunc(old.Systems, list, func(o struct{ Name string }, e entrant) bool {
-		return o.Name == e.name
-	}) {
+	var old comparison
+	same := func(c compared, e entrant) bool { return c.Name == e.name }
+	if param.Decode(text, &old) != nil || !slices.EqualFunc(old.Systems, list, same) {
 		return usagef("--out: %s holds another comparison: want another folder, or --force to replace its "+
 			"pages", path)
 	}

@@ -228,7 +228,7 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 		"a paid generator": {exitUsage, "want another name", "other.json",
 			func(s *session) { s.write("out/other.gen", "paid") }},
 		"pages of other plans": {exitUsage, "--force", "other.json",
-			func(s *session) { s.write("out/compare.json", `{"systems": [{"name": "plan"}]}`) }},
+			func(s *session) { s.write("out/compare.json", `{"systems":[{"name":"plan"}]}`) }},
 		"a file of another kind": {exitUsage, "another comparison", "other.json",
 			func(s *session) { s.write("out/compare.json", "[]") }},
 		"a system without classes": {exitInput, "without classes", "dpgm.json", func(s *session) {
@@ -257,7 +257,7 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestPagesOfTheSameComparisonAreReplaced: a comparison can be repeated, and other ones are replaced
+// TestPagesOfTheSameComparisonAreReplaced: a comparison can be repeated. Another one is replaced
 // by --force.
 func TestPagesOfTheSameComparisonAreReplaced(t *testing.T) {
 	j := &compareJob{app: &app{}, out: t.TempDir()}
