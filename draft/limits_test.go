@@ -219,8 +219,8 @@ func (c *expiring) Err() error {
 	return nil
 }
 
-// TestLinesShareRoom: a line of empty fields, of which a small file may have millions, does not take
-// room of its own.
+// TestLinesShareRoom: a line of empty fields, of which a small file may have millions, does not
+// take room of its own.
 func TestLinesShareRoom(t *testing.T) {
 	const lines, columns = 4000, 200
 	text := "a" + strings.Repeat(",1", columns-1) + "\n" +

@@ -248,8 +248,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 	if n, err := read(other); n != 8 || err != nil {
 		t.Errorf("a sheet of another name: got %d records, %v", n, err)
 	}
-	for name, text := range map[string]string{"late": late, "cut": cut, "swapped": swapped, "crossed": crossed,
-		"far": far, "texts": texts, "format": format,
+	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
+		"far": far, "late": late, "texts": texts, "format": format,
 		"rows without cells": rowsWithoutCells, "many formats": formats,
 		"a very long text":         repeated(200_000, 1),
 		"a long text in many rows": repeated(short, 1000),
