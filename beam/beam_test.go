@@ -886,6 +886,23 @@ func TestFilesAreOneDraw(t *testing.T) {
 	}
 }
 
+// TestTooFewIdentifiersAreFoundFirst: workers do not begin a draw whose last rows would have no
+// identifier.
+func TestTooFewIdentifiersAreFoundFirst(t *testing.T) {
+	s := must(records.NewSchema(records.Identifier("id", records.Pattern("#")),
+		records.Categorical("town", "a", "b")))
+	budget := accountant.Budget{Epsilon: 3, Delta: 1e-5}
+	plan := must(tables.MST{Common: tables.Common{Schema: s, Budget: budget}}.Plan())
+	g := must(plan.Fit(t.Context(), must(records.FromValues(s, []any{nil, "a"}))))
+	for rows, refused := range map[int64]bool{10: false, 11: true} {
+		_, err := beam.Sample(t.Context(), g, beam.Drawing{Rows: rows, Folder: t.TempDir()})
+		if first := new(param.Error); errors.As(err, &first) != refused || (err != nil) != refused {
+			t.Errorf("%d rows with 10 identifiers: got error %v, want a *param.Error: %v", rows, err,
+				refused)
+		}
+	}
+}
+
 // TestJobsThatMakeNoSense: invalid jobs are refused before anything is reserved.
 func TestJobsThatMakeNoSense(t *testing.T) {
 	parts := func(n int) func(*beam.Job) {

@@ -60,6 +60,7 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 		k.OK(d.Shards < 2 || !joinsRows(c), "beam.Drawing.Shards", d.Shards,
 			fmt.Sprintf("one file, since this constraint is on all rows together: %s", c))
 	}
+	k.Add(d.identifies(g.Schema()))
 	if err := k.Err(); err != nil {
 		return nil, err
 	}
@@ -81,6 +82,19 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 		return nil, fmt.Errorf("beam: %w", err)
 	}
 	return files, nil
+}
+
+// identifies fails if a column has no identifier for the last row, which the worker of the last
+// file would find only after hours.
+func (d Drawing) identifies(s records.Schema) error {
+	if s.Kind() != records.MixedTable || d.Rows < 1 {
+		return nil
+	}
+	row, err := records.FromValues(s, make([]any, len(s.Columns())))
+	if err == nil {
+		_, err = records.WithIdentifiers(row, int(d.Rows-1), d.Seed)
+	}
+	return err
 }
 
 // joinsRows reports whether a constraint is on several rows together.

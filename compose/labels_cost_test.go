@@ -17,6 +17,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/synth"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // TestFilesBoundTheFirstDraw checks that a small file of labels is refused before the first draw
@@ -139,6 +140,48 @@ func TestTriesMultiplyTheCostOfNetworks(t *testing.T) {
 		var limit *records.LimitError
 		if errors.As(err, &limit) != refused || err != nil && !refused {
 			t.Errorf("%d tries: %v", tries, err)
+		}
+	}
+}
+
+// TestRejectedRecordsLeaveLittleBehind checks that a small file whose classifier accepts no record
+// allocates little for each try: neither copies of the records kept so far, nor lists of levels.
+func TestRejectedRecordsLeaveLittleBehind(t *testing.T) {
+	vectors := records.Interval(1024, 0, 1).WithLabels("a", "b")
+	var levels []string
+	for i := range 500 {
+		levels = append(levels, fmt.Sprint(i))
+	}
+	table := must(records.NewSchema(records.Label("c", "a", "b"), records.Categorical("x", levels...),
+		records.Categorical("y", levels...), records.Categorical("z", levels...)))(t)
+	rows := must(records.FromValues(table, []any{"a", "0", "1", "2"}, []any{"b", "3", "1", "2"}))(t)
+	for _, of := range []struct {
+		data records.Data
+		of   synth.Design
+		most uint64
+	}{
+		{must(records.FromFlat(vectors, make([]float32, 4*1024), 0, 1, 0, 1))(t), merf.Config{
+			Kernel: rff.RBF{Dim: 4, Bandwidth: 1}, Generator: merf.GeneratorConfig{Steps: 1, Batch: 2,
+				Latent: 1, Architecture: models.MLP{Hidden: []int{1}}}}, 64 << 20},
+		{rows, tables.AIM{Rounds: 3, Common: tables.Common{Bins: 4}}, 40 << 20},
+	} {
+		c := compose.Labels{Nominal: 20, Tries: 1000, Margin: 0.9, Share: 0.5,
+			Features: rff.RBF{Dim: 2, Bandwidth: 1}, Of: of.of}
+		g := must(must(c.PlanFor(of.data.Schema(), budgetUnder(0)))(t).Fit(t.Context(), of.data))(t)
+		var file, hostile bytes.Buffer
+		if err := g.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		f := must(synth.DecodeFile(&file))(t)
+		clear(f.Sections[0].Data) // the classifier's parameters
+		if err := f.Write(&hostile); err != nil {
+			t.Fatal(err)
+		}
+		before := allocatedBytes()
+		back := must(compose.Systems(append(tables.Systems(), systems...)).Load(&hostile))(t)
+		_ = must(back.Sample(t.Context(), 3))(t)
+		if got := allocatedBytes() - before; got > of.most {
+			t.Errorf("%v: %d MB, want at most %d", of.data.Schema(), got>>20, of.most>>20)
 		}
 	}
 }

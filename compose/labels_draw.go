@@ -76,14 +76,9 @@ func (c *labelsDraw) generate(class, n int) (records.Data, error) {
 	return rows, err
 }
 
-// taken returns the records of the places, which are then numbered by their order.
-func taken(s records.Schema, drawn []records.Data, places []place) (records.Data, error) {
-	out, err := chosen(s, drawn, places)
-	for i := range places {
-		places[i].at = int32(i)
-	}
-	return out, err
-}
+// mostRejected is the number of rejected records that may stay in memory besides as many as are
+// wanted. To free them copies all records.
+const mostRejected = 16
 
 // A place is one record of the result: the generated record that is chosen for it so far.
 type place struct {
@@ -132,23 +127,22 @@ func (c *labelsDraw) kept(n int) (records.Data, error) {
 			}
 			drawn, generated = append(drawn, rows), generated+rows.Len()
 		}
-		rows, err := taken(c.schema, drawn, places) // frees the rejected records
+		if generated < 2*n+mostRejected {
+			continue
+		}
+		rows, err := chosen(c.schema, drawn, places) // frees the rejected records
 		if err != nil {
 			return nil, err
 		}
+		for i := range places {
+			places[i].at = int32(i)
+		}
 		drawn, generated = []records.Data{rows}, n
 	}
-	c.count(places)
-	return chosen(c.schema, drawn, places)
-}
-
-// count counts the places without an accepted record.
-func (c *labelsDraw) count(places []place) {
-	for _, p := range places {
-		if !p.done {
-			c.unaccepted++
-		}
+	for _, list := range openByClass(places, len(c.of)) {
+		c.unaccepted += len(list)
 	}
+	return chosen(c.schema, drawn, places)
 }
 
 // openByClass returns, for each class, the indices of the places without an accepted record. It

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/defaults"
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -124,7 +123,7 @@ func (c Config) checkModel() error {
 	if c.Schema.Validate() != nil {
 		return nil // validate reports it
 	}
-	net, err := c.Model.New(device.CPU(), visible(network.Small(c.Schema, c.numbers())), c.Seed)
+	net, err := c.Model.New(network.Checking(c.Model), visible(c.Schema), c.Seed)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package dpgm_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"runtime"
@@ -209,5 +210,22 @@ func TestSweepsOfASmallFileAreBounded(t *testing.T) {
 			Parameters: int64(most)})); errors.As(err, &limit) != refused || err != nil && !refused {
 			t.Errorf("limit %d of the plan: %v", most, err)
 		}
+	}
+}
+
+// TestDrawsOfMachinesEndBetweenSweeps: a thousand records of a machine of a small file may take
+// minutes, so a draw that nobody waits for must not go on to their end.
+func TestDrawsOfMachinesEndBetweenSweeps(t *testing.T) {
+	c := small(records.Binary(12), accountant.AddOrRemoveOne)
+	c.Model, c.Marginals = models.RBM{Hidden: 12, Chains: 4, SampleSweeps: 1 << 12}, nil
+	g := fit(t, c, bits(t, 40, 12, 1))
+	ctx := &countdown{Context: t.Context()}
+	ctx.left.Store(9)
+	if _, err := g.Sample(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended draw: got error %v, want Canceled", err)
+	}
+	ctx.left.Store(1 << 20)
+	if _, err := g.Sample(ctx, 1); err != nil || 1<<20-ctx.left.Load() < 1<<12 {
+		t.Errorf("%d questions, want one a sweep: %v", 1<<20-ctx.left.Load(), err)
 	}
 }

@@ -126,6 +126,11 @@ func (s *sampler) next(n int) (records.Data, error) {
 	return network.Records(s.rng, s.schema, s.draw.Means, s.flat, nil)
 }
 
+// slow is a Boltzmann machine, which may take a minute for a chunk.
+type slow interface {
+	SampleUntil(*rand.Rand, device.Matrix, func() error)
+}
+
 // fill generates the records of one network and puts them at their positions in the chunk.
 func (s *sampler) fill(c int, net models.Density, dim int) {
 	s.rows = s.rows[:0]
@@ -138,7 +143,11 @@ func (s *sampler) fill(c int, net models.Density, dim int) {
 		return
 	}
 	mean := s.mean.RowRange(0, len(s.rows))
-	net.Sample(s.rng, mean)
+	if long, ok := net.(slow); ok {
+		long.SampleUntil(s.rng, mean, s.draw.Err)
+	} else {
+		net.Sample(s.rng, mean)
+	}
 	for k, i := range s.rows {
 		row := s.flat[i*dim : (i+1)*dim]
 		s.model.backend.Download(row, mean.RowRange(k, k+1))

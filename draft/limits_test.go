@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -216,4 +217,19 @@ func (c *expiring) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// TestLinesShareRoom: a line of empty fields, of which a small file may have millions, does not
+// take room of its own.
+func TestLinesShareRoom(t *testing.T) {
+	const lines, columns = 4000, 200
+	text := "a" + strings.Repeat(",1", columns-1) + "\n" +
+		strings.Repeat("1"+strings.Repeat(",", columns-1)+"\n", lines)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := draft.FromPublic(strings.NewReader(text), records.CSV{FirstRecord: true}, draft.Public{})
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / (lines * columns); err != nil || each > 8 {
+		t.Errorf("%d bytes a field, want at most 8: %v", each, err)
+	}
 }

@@ -121,7 +121,13 @@ func (d Public) look(public io.Reader, layout records.CSV) (names []string, seen
 			return nil, nil,
 				malformed("line %d has %d fields, and the first line has %d", line, len(fields), len(names))
 		}
-		if lines = append(lines, slices.Clone(fields)); len(lines)*len(names) >= mostFields {
+		if n := len(lines); n < cap(lines) {
+			lines = lines[:n+1]
+		} else {
+			lines = append(lines, nil)
+		}
+		last := &lines[len(lines)-1] // which may have the room of an earlier line
+		if *last = append((*last)[:0], fields...); len(lines)*len(names) >= mostFields {
 			adding.Wait()
 			full := lines
 			adding.Go(func() { addAll(seen, full, missing) })

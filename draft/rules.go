@@ -83,6 +83,9 @@ func held(s, wide records.Schema, c records.Constraint) (out records.Constraint,
 	if rows, some := r["rows"].([]any); some {
 		r["rows"] = without(rows, func(part []any) bool { r["rows"] = part; return fits() })
 	}
+	if !fits() && r["or_missing"] == true { // only a missing value is left
+		r = map[string]any{"type": "only", "columns": r["columns"], "rows": [][]string{{""}}}
+	}
 	return out, fits()
 }
 

@@ -167,16 +167,15 @@ func (c Config) validateNetworks() error {
 	return k.Err()
 }
 
-// newCritic returns a critic. Without a backend it is only checked: see network.Small.
+// newCritic returns a critic. Without a backend it is only checked: see network.Checking.
 func (c Config) newCritic(be device.Backend) (models.Critic, error) {
 	if err := network.CheckSize("gan.Config.Critic", c.Critic, c.criticSize); err != nil {
 		return nil, err
 	}
-	s := c.Schema
 	if be == nil {
-		be, s = device.CPU(), network.Small(s, c.criticSize())
+		be = network.Checking(c.Critic)
 	}
-	return c.Critic.Critic(be, s.Dim(), c.classes(), c.Seed)
+	return c.Critic.Critic(be, c.Schema.Dim(), c.classes(), c.Seed)
 }
 
 // criticSize returns the number of the critic's parameters, or 0 if it is unknown.

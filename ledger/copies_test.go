@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 )
 
@@ -64,6 +65,20 @@ func TestCopiesAreTheSameLedger(t *testing.T) {
 		}
 		if len(before.Entries()) != len(l.Entries()) || before.EpsilonSoFar() != l.EpsilonSoFar() {
 			t.Errorf("%s: a copy has other entries", name)
+		}
+	}
+}
+
+// TestPackageJSONMakesNoLedger: json.Unmarshal would make a ledger that holds nothing, and whose
+// methods panic.
+func TestPackageJSONMakesNoLedger(t *testing.T) {
+	saved := must(ledger.New(accountant.Budget{Epsilon: 1, Delta: 1e-5}).MarshalJSON())(t)
+	var held struct{ Of *ledger.Ledger }
+	for text, into := range map[string]any{string(saved): new(ledger.Ledger),
+		`{"of":` + string(saved) + `}`: &held} {
+		err := json.Unmarshal([]byte(text), into)
+		if wrong := new(param.Error); !errors.As(err, &wrong) {
+			t.Errorf("%.20s: got error %v, want a *param.Error", text, err)
 		}
 	}
 }

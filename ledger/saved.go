@@ -90,6 +90,11 @@ func (l *Ledger) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
+// UnmarshalJSON refuses: what package json made of a Ledger would hold nothing.
+func (*book) UnmarshalJSON([]byte) error {
+	return param.New("ledger.Ledger", "json.Unmarshal", "ledger.Unmarshal, which makes a Ledger")
+}
+
 // Unmarshal reads a saved ledger. Its ε is recomputed from the entries. A ledger that exceeds
 // its budget is read, and accepts no further reservations. The unit and the filter come from the
 // file. A policy is not saved and must be given again.

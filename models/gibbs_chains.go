@@ -168,17 +168,22 @@ type rbmScratch struct{ v, h, column device.Matrix }
 // Sample runs Gibbs chains from the states of random persistent chains. It sets dst to the
 // probabilities of the visible units given the last hidden units.
 func (n *rbm) Sample(rng *rand.Rand, dst device.Matrix) {
+	n.SampleUntil(rng, dst, func() error { return nil })
+}
+
+// SampleUntil is Sample until ended returns an error, which it is asked for before every sweep.
+func (n *rbm) SampleUntil(rng *rand.Rand, dst device.Matrix, ended func() error) {
 	s, _ := n.scratch.Get().(*rbmScratch)
 	if most := min(dst.Rows, sampleRows); s == nil || s.v.Rows < most {
 		s = &rbmScratch{n.be.New(most, n.visible.Dim), n.be.New(most, n.arch.Hidden), n.be.New(most, 1)}
 	}
 	defer n.scratch.Put(s)
 	for lo := 0; lo < dst.Rows; lo += sampleRows {
-		n.sampleBlock(s, rng, dst.RowRange(lo, min(lo+sampleRows, dst.Rows)))
+		n.sampleBlock(s, rng, dst.RowRange(lo, min(lo+sampleRows, dst.Rows)), ended)
 	}
 }
 
-func (n *rbm) sampleBlock(s *rbmScratch, rng *rand.Rand, dst device.Matrix) {
+func (n *rbm) sampleBlock(s *rbmScratch, rng *rand.Rand, dst device.Matrix, ended func() error) {
 	v, h := s.v.RowRange(0, dst.Rows), s.h.RowRange(0, dst.Rows)
 	column := s.column.RowRange(0, dst.Rows)
 	for i := range dst.Rows {
@@ -186,7 +191,7 @@ func (n *rbm) sampleBlock(s *rbmScratch, rng *rand.Rand, dst device.Matrix) {
 		n.be.Apply(device.Identity, v.RowRange(i, i+1), n.chains.state.RowRange(j, j+1))
 	}
 	draws := chains{be: n.be, seed: rng.Uint64()}
-	for range n.arch.SampleSweeps {
+	for i := 0; i < n.arch.SampleSweeps && ended() == nil; i++ {
 		draws.sample(v, n.layout) // does not change the states of the first sweep, which are 0 or 1
 		n.be.Gemm(false, false, 1, v, n.w, 0, h)
 		n.be.BiasApply(device.Sigmoid, h, n.c)

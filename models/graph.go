@@ -174,10 +174,19 @@ type weights struct {
 	blocks        []device.Matrix
 }
 
+// checksOnly reports whether networks are built only to be checked: the backend has no memory.
+func checksOnly(be device.Backend) bool {
+	_, ok := be.(interface{ ShapesOnly() })
+	return ok
+}
+
 // newWeights draws initial parameters.
 func newWeights(be device.Backend, g *graph, rng *rand.Rand) *weights {
 	w := &weights{fixed: device.NewParams(be, g.fixed...)}
 	w.bind(device.NewParams(be, g.shapes...))
+	if checksOnly(be) {
+		return w
+	}
 	for i, b := range g.blocks {
 		if b.std != 0 {
 			uploadNormals(be, w.blocks[i], rng, b.std)

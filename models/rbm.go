@@ -115,6 +115,9 @@ func newRBM(a RBM, be device.Backend, v Visible, seed uint64) *rbm {
 		device.Shape{Name: "visible.bias", Rows: 1, Cols: v.Dim},
 		device.Shape{Name: "hidden.bias", Rows: 1, Cols: a.Hidden})
 	n.rebind()
+	if checksOnly(be) {
+		return n
+	}
 	uploadNormals(be, n.w, rand.New(rand.NewPCG(seed, 0x72626d)), a.WeightStd)
 	be.Fill(n.b, float32(a.VisibleBias))
 	n.chains = newChains(be, a, n.layout, v.Dim, seed)

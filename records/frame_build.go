@@ -23,7 +23,7 @@ type builderRef struct{ *builderRows }
 
 type builderRows struct {
 	schema Schema
-	lookup []map[string]uint16 // level codes by text, for columns of levels
+	lookup []map[string]uint16 // see codes
 	cells  []cells
 	kept   map[string]string // texts of open columns, so that rows share a frequent one
 	n      int
@@ -40,11 +40,18 @@ func NewFrameBuilder(s Schema) (*FrameBuilder, error) {
 		return nil, param.New("records.Schema.Kind", s.kind, "tables, made by NewSchema")
 	}
 	b := &FrameBuilder{builderRef: &builderRef{&builderRows{schema: s.ByPerson(0),
-		cells: make([]cells, len(s.table.columns))}}}
-	for _, c := range s.table.columns {
-		b.lookup = append(b.lookup, c.codes())
-	}
+		lookup: make([]map[string]uint16, len(s.table.columns)),
+		cells:  make([]cells, len(s.table.columns))}}}
 	return b, nil
+}
+
+// codes returns the level codes of column j by text, nil for a column without levels. They are
+// listed when the first text comes, because most drawn rows have none.
+func (b *FrameBuilder) codes(j int) map[string]uint16 {
+	if b.lookup[j] == nil && b.schema.table.cells[j].kind.hasLevels() {
+		b.lookup[j] = b.schema.table.columns[j].codes()
+	}
+	return b.lookup[j]
 }
 
 // codes returns the level code of every text that names a level.
@@ -217,31 +224,28 @@ func (b *FrameBuilder) appendCode(j int, code uint16) {
 	}
 }
 
-func (b *FrameBuilder) appendMissing(j int) {
-	if b.lookup[j] == nil {
-		b.appendNumber(j, math.NaN())
+// append adds a code to a column of levels, and a number to another one.
+func (b *FrameBuilder) append(j int, number float64, code uint16) {
+	if b.schema.table.cells[j].kind.hasLevels() {
+		b.appendCode(j, code)
 	} else {
-		b.appendCode(j, missingLevel)
+		b.appendNumber(j, number)
 	}
 }
 
+func (b *FrameBuilder) appendMissing(j int) { b.append(j, math.NaN(), missingLevel) }
+
 // appendUnknown adds a cell whose content could not be read.
-func (b *FrameBuilder) appendUnknown(j int) {
-	if b.lookup[j] == nil {
-		b.appendNumber(j, unreadable)
-	} else {
-		b.appendCode(j, unknownLevel)
-	}
-}
+func (b *FrameBuilder) appendUnknown(j int) { b.append(j, unreadable, unknownLevel) }
 
 func (b *FrameBuilder) appendText(j int, text string) {
 	switch code := &b.schema.table.cells[j]; {
 	case code.tick != nil:
 		b.appendTick(j, code.tick.ofText(text))
-	case b.lookup[j] == nil:
+	case b.codes(j) == nil:
 		b.appendNumber(j, parseNumber(text))
 	default:
-		b.appendCode(j, code.code(b.lookup[j], text))
+		b.appendCode(j, code.code(b.codes(j), text))
 		b.keepText(j, text)
 	}
 }
@@ -251,21 +255,19 @@ func (b *FrameBuilder) appendBool(j int, v bool) {
 	if v {
 		number, code = 1, 1
 	}
-	switch {
-	case b.lookup[j] == nil:
-		b.appendNumber(j, number)
-	case b.schema.table.cells[j].kind.of().hashed:
+	if b.schema.table.cells[j].kind.of().hashed {
 		b.appendText(j, strconv.FormatBool(v))
-	case len(b.schema.table.columns[j].levels) == 2:
-		b.appendCode(j, code)
-	default:
-		b.appendCode(j, unknownLevel)
+		return
 	}
+	if len(b.schema.table.columns[j].levels) != 2 {
+		code = unknownLevel
+	}
+	b.append(j, number, code)
 }
 
 func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
 	switch {
-	case b.lookup[j] == nil:
+	case b.codes(j) == nil:
 		b.appendNumber(j, v)
 	case v != v:
 		b.appendMissing(j)
@@ -275,7 +277,7 @@ func (b *FrameBuilder) appendFloat(j int, v float64, bits int) {
 }
 
 func (b *FrameBuilder) appendInt(j int, v float64, text string) {
-	if b.lookup[j] == nil {
+	if b.codes(j) == nil {
 		b.appendNumber(j, v)
 		return
 	}

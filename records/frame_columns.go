@@ -94,7 +94,7 @@ func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
 		b.cells[j].ticks = slices.Repeat([]int64{missingTick}, rows)
 	case code.tick != nil:
 		b.cells[j].ticks = v.ticks(code.tick, rows)
-	case b.lookup[j] == nil:
+	case b.codes(j) == nil:
 		b.cells[j].numbers = v.numbers(rows)
 	case code.open:
 		for i := range rows {
@@ -105,7 +105,7 @@ func (b *FrameBuilder) appendColumn(j int, v Values, rows int) {
 			}
 		}
 	default:
-		b.cells[j].levels = v.levels(code, b.lookup[j], rows)
+		b.cells[j].levels = v.levels(code, b.codes(j), rows)
 	}
 }
 

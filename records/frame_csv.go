@@ -82,7 +82,7 @@ func (c CSV) frameReader(r io.Reader, s Schema) (*frameReader, error) {
 		in.missing[text] = true
 	}
 	for j, column := range s.table.columns {
-		in.codes = append(in.codes, newTextCodes(rows.lookup[j], in.missing, column.absent()))
+		in.codes = append(in.codes, newTextCodes(rows.codes(j), in.missing, column.absent()))
 	}
 	return in, in.place(c, s)
 }
@@ -191,7 +191,7 @@ func (in *frameReader) named(fields [][]byte) bool {
 			continue
 		}
 		text := string(bytes.TrimSpace(fields[at]))
-		if levels := in.rows.lookup[j]; levels != nil {
+		if levels := in.rows.codes(j); levels != nil {
 			if _, level := levels[text]; level {
 				return false
 			}
@@ -215,7 +215,7 @@ func (in *frameReader) add(j int, text []byte) {
 		in.rows.appendCode(j, code)
 	case kept.form != nil:
 		in.rows.appendText(j, kept.form.usual(string(text)))
-	case kept.tick != nil || in.rows.lookup[j] != nil:
+	case kept.tick != nil || in.rows.codes(j) != nil:
 		in.rows.appendText(j, string(text))
 	default:
 		numbers := &in.rows.cells[j].numbers

@@ -253,7 +253,7 @@ func (b *FrameBuilder) appendJSON(j int, value []byte) {
 // appendDigits adds a number. In a column of levels it becomes the level with the same text, or
 // else the level whose name is the number's shortest decimal text.
 func (b *FrameBuilder) appendDigits(j int, text string) {
-	if _, known := b.lookup[j][text]; known || b.lookup[j] == nil {
+	if _, known := b.codes(j)[text]; known || b.codes(j) == nil {
 		b.appendText(j, text)
 		return
 	}
@@ -264,7 +264,7 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	}
 	var room [400]byte // the longest texts have 324 digits; this avoids an allocation
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
-	if code, known := b.lookup[j][string(spelled)]; known {
+	if code, known := b.codes(j)[string(spelled)]; known {
 		b.appendCode(j, code)
 	} else if b.schema.table.cells[j].kind.of().hashed {
 		b.appendText(j, string(spelled))

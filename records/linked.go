@@ -378,7 +378,7 @@ func (l *linkedRows) seen(i int) *Persons {
 
 // positions returns a frame of the positions of rows.
 func (n tableNode) positions(numbers []float64) *Frame {
-	s := tableSchema([]Column{Integer(positionName, 1, n.Most)})
+	s := tableSchema([]Column{Integer(positionName, 1, n.Most)}, false)
 	return &Frame{frameRef: &frameRef{&frameRows{schema: s, n: len(numbers),
 		cells: []cells{{numbers: numbers}}, home: new(origin)}}}
 }

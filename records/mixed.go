@@ -16,6 +16,7 @@ type mixed struct {
 	blocks  []Block
 	cells   []cellCode // one for each column
 	label   int        // the column of the class, or -1
+	valid   bool       // the columns are known to be valid, which many calls of Validate need
 
 	constraints []Constraint // rules that generated records obey
 	rules       []rule       // the constraints, compiled
@@ -49,12 +50,12 @@ func NewSchema(columns ...Column) (Schema, error) {
 	if err := validateColumns(columns); err != nil {
 		return Schema{}, err
 	}
-	return tableSchema(columns), nil
+	return tableSchema(columns, true), nil
 }
 
-// tableSchema returns the schema of valid columns.
-func tableSchema(columns []Column) Schema {
-	m := &mixed{columns: columns, label: -1}
+// tableSchema returns the schema of columns, which may be known to be valid.
+func tableSchema(columns []Column, valid bool) Schema {
+	m := &mixed{columns: columns, label: -1, valid: valid}
 	s := Schema{kind: MixedTable, lo: 0, hi: 1, table: m}
 	for i, c := range columns {
 		code := newCellCode(c, s.dim)
@@ -64,7 +65,7 @@ func tableSchema(columns []Column) Schema {
 			continue
 		case classRole:
 			m.label = i
-			s.classes = slices.Clone(c.levels)
+			s.classes, s.distinct = slices.Clone(c.levels), true // the columns are valid
 			s.unknown = int(code.other)
 			continue
 		}
@@ -163,7 +164,7 @@ func (s Schema) relabelled(names []string) Schema {
 
 // rebuilt returns the schema with other columns, keeping the constraints whose columns remain.
 func (s Schema) rebuilt(columns []Column) Schema {
-	out := tableSchema(columns)
+	out := tableSchema(columns, validateColumns(columns) == nil)
 	var left []Constraint
 	for _, c := range s.table.constraints {
 		if !slices.ContainsFunc(c.columns, func(name string) bool { return out.ColumnIndex(name) < 0 }) {

@@ -19,7 +19,7 @@ func (b *FrameBuilder) keepText(j int, text string) {
 	if !b.schema.table.cells[j].open || len(text) > mostKept || !plainText(text) {
 		return
 	}
-	if _, other := b.lookup[j][text]; other {
+	if _, other := b.codes(j)[text]; other {
 		return
 	}
 	one, known := b.kept[text]

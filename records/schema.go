@@ -63,6 +63,7 @@ type Schema struct {
 	maxItems      int
 	lo, hi        float64
 	classes       []string
+	distinct      bool // the classes are known to be sound names, which many calls of Validate need
 	unknown       int
 	table         *mixed // for tables only
 	persons       int    // largest number of rows per person; 0 for a schema of rows
@@ -122,8 +123,8 @@ func (s Schema) WithLabels(names ...string) Schema {
 	if s.table != nil {
 		return s.relabelled(names)
 	}
-	s.classes = slices.Clone(names)
-	s.unknown = 0
+	s.classes, s.unknown = slices.Clone(names), 0
+	s.distinct = distinct(names)
 	return s
 }
 

@@ -105,7 +105,8 @@ func (j schemaJSON) schema() (Schema, error) {
 	default:
 		return s, param.New("records.Schema.Kind", quotedName(j.Kind), "one of "+kindList())
 	}
-	s.classes, s.unknown, s.persons = j.Classes, j.Unknown, j.RowsPerPerson
+	s.classes, s.distinct = j.Classes, distinct(j.Classes)
+	s.unknown, s.persons = j.Unknown, j.RowsPerPerson
 	if err := s.Validate(); err != nil {
 		return Schema{}, err
 	}

@@ -27,7 +27,9 @@ func (s Schema) Validate() error {
 		k.OK(s.maxItems >= 1 && s.maxItems <= max(s.dim, 1), path+"MaxItems", s.maxItems,
 			"a positive number, at most the size of the universe")
 	case MixedTable:
-		k.Add(validateColumns(s.table.columns))
+		if !s.table.valid {
+			k.Add(validateColumns(s.table.columns))
+		}
 	default:
 		k.OK(false, path+"Kind", int(s.kind),
 			"a schema made by Binary, Interval, Image, BinaryImage, RGBImage, Sets or NewSchema")
@@ -47,8 +49,12 @@ func (s Schema) validateClasses(k *param.Checker) {
 		k.OK(false, "records.Schema.Classes", len(s.classes), fmt.Sprintf("at most %d", maxClasses))
 		return
 	}
-	seen, faults := make(map[string]bool, len(s.classes)), 0
-	for i, name := range s.classes {
+	names := s.classes
+	if s.distinct {
+		names = nil
+	}
+	seen, faults := make(map[string]bool, len(names)), 0
+	for i, name := range names {
 		if (name == "" || seen[name]) && faults < maxDefects {
 			k.OK(false, fmt.Sprintf("records.Schema.Classes[%d]", i), quotedName(name), "a unique name")
 			faults++
@@ -57,6 +63,13 @@ func (s Schema) validateClasses(k *param.Checker) {
 	}
 	k.OK(s.unknown == 0 || s.unknown > 0 && s.unknown < len(s.classes), "records.Schema.Unknown",
 		s.unknown, "one of the class names")
+}
+
+// distinct reports whether there are names, and validateClasses finds no mistake in them.
+func distinct(names []string) bool {
+	var k param.Checker
+	Schema{classes: names}.validateClasses(&k)
+	return len(names) > 0 && k.Err() == nil
 }
 
 // validBounds reports whether an interval holds at least two float32 values, since encoded records

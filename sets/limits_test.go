@@ -193,7 +193,9 @@ func TestForgedFiles(t *testing.T) {
 		"negative":       {nameMWEM, modelHeader{MaxItems: 3, Domain: 1}, changed(-1e-9), false},
 		"a set never":    {nameMWEM, modelHeader{MaxItems: 3, Domain: 1}, changed(0), true},
 		"all zero":       {nameMWEM, modelHeader{MaxItems: 3, Domain: 1}, make([]float64, 42), false},
-		"a NaN weight":   {nameMWEM, modelHeader{MaxItems: 3, Domain: 1}, changed(math.NaN()), false},
+		"infinite sum": {nameMWEM, modelHeader{MaxItems: 3, Domain: 1},
+			slices.Repeat([]float64{1e307}, 42), false},
+		"a NaN weight": {nameMWEM, modelHeader{MaxItems: 3, Domain: 1}, changed(math.NaN()), false},
 	} {
 		if c.h.Schema.Dim() == 0 {
 			c.h.Schema = records.Sets(6, 3)
@@ -210,6 +212,16 @@ func TestForgedFiles(t *testing.T) {
 		}
 		if err == nil && !m.Schema().Equal(c.h.Schema) {
 			t.Errorf("%s: read with the schema %v", what, m.Schema())
+		}
+		if err == nil {
+			again, err := m.Encode()
+			if err == nil {
+				again.Kind = c.kind
+				_, err = readModel(again, synth.Loading{})
+			}
+			if err != nil {
+				t.Errorf("%s: written again, it is refused: %v", what, err)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package sets
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -164,8 +165,8 @@ func readDomain(h modelHeader, v []float64, l records.Limits) (sampler, error) {
 		}
 		total += p
 	}
-	if !(total > 0) {
-		return nil, malformed("weights that are all zero")
+	if !(total > 0 && total <= math.MaxFloat64) { // divided by the total, all would be zero
+		return nil, malformed("weights without a positive finite sum")
 	}
 	w := &weights{domain: domain, p: v}
 	w.sum()

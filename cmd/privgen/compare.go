@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report"
@@ -24,6 +26,7 @@ type compareJob struct {
 	settings report.Settings
 	workers  int
 	out      string
+	force    bool
 }
 
 func newCompare(a *app) *cobra.Command {
@@ -57,6 +60,7 @@ func newCompare(a *app) *cobra.Command {
 	f.Uint64Var(&j.settings.Seed, "seed", 0, "seed of the draws of records and groups, a `number`")
 	f.IntVar(&j.workers, "workers", 0, "processor `cores` to use; 0 for all")
 	f.StringVarP(&j.out, "out", "o", "", "`folder` to write the results to")
+	f.BoolVar(&j.force, "force", false, "replace the pages of a comparison of other plans")
 	c.MarkFlagRequired("out")
 	return c
 }
@@ -183,6 +187,26 @@ func (j *compareJob) writable(list []entrant) error {
 		if err := j.paid(j.path(name), j.where.files()...); err != nil {
 			return err
 		}
+	}
+	return j.another(list)
+}
+
+// another returns an error if the folder holds the pages of a comparison of other plans, which this
+// one would replace. The same comparison writes the same pages again.
+func (j *compareJob) another(list []entrant) error {
+	path := j.path("compare.json")
+	if j.force || !exists(path) {
+		return nil
+	}
+	text, err := readFile(path, mostPlan)
+	if err != nil {
+		return err
+	}
+	var old comparison
+	same := func(c compared, e entrant) bool { return c.Name == e.name }
+	if param.Decode(text, &old) != nil || !slices.EqualFunc(old.Systems, list, same) {
+		return usagef("--out: %s holds another comparison: want another folder, or --force to replace its "+
+			"pages", path)
 	}
 	return nil
 }

@@ -59,9 +59,11 @@ func (c comparison) text() string {
 }
 
 func (c comparison) writeJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(c)
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err == nil {
+		_, err = w.Write(append(shownJSON(text), '\n'))
+	}
+	return err
 }
 
 // writeHTML writes a page without scripts, with links to the reports in the same folder.

@@ -124,7 +124,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 		return err
 	}
 	write := func(w io.Writer) error {
-		_, err := w.Write(append(text, '\n'))
+		_, err := w.Write(append(shownJSON(text), '\n'))
 		return err
 	}
 	if err := j.orPrinted(j.save(j.out, write), write); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +75,12 @@ func (a *app) saveJSON(path string, write func(io.Writer) error) error {
 			return usagef("--out: %s holds something else: want another name, or remove it first", path)
 		}
 	}
-	return a.save(path, write)
+	return a.save(path, func(w io.Writer) error {
+		var b bytes.Buffer
+		err := write(&b)
+		_, failed := w.Write(shownJSON(b.Bytes()))
+		return cmp.Or(err, failed)
+	})
 }
 
 func saveDevice(path string, write func(io.Writer) error) (err error) {

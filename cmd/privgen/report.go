@@ -140,6 +140,10 @@ func (j *reportJob) input(gen *privgen.Generator, args []string) (in report.Inpu
 		if in.Synthetic, err = j.read(j.synthetic, j.in, s); err != nil {
 			return in, err
 		}
+		if j.publish {
+			j.note("nothing shows that %s was drawn from the generator: publish the page only if it was, "+
+				"since its columns are on the page", j.synthetic)
+		}
 	}
 	if j.in.person != "" {
 		s = s.ByPerson(rowsPerPerson(in.Generator))

@@ -140,6 +140,11 @@ func TestReportFollowsItsSchema(t *testing.T) {
 	}
 	s.oneLine(s.run(exitUsage, "report", "people.gen", "people.csv", "--publish", "-o", "x.html"),
 		"--publish")
+	e := s.run(0, "report", "people.gen", "--publish", "--synthetic", "people.csv", "-o", "x.html")
+	if said := strings.Join(strings.Fields(e.stderr), " "); !strings.Contains(said,
+		"nothing shows that people.csv was drawn") {
+		t.Errorf("a page of any records is published without a note: %s", e.stderr)
+	}
 	s.oneLine(s.run(exitUsage, "report", "people.gen", "people.csv"), "--out")
 	s.oneLine(s.run(exitUsage, "report", "people.gen", "-o", "x.html"), "RECORDS")
 }

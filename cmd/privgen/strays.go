@@ -140,7 +140,7 @@ func (a *app) warnStrays(path string, d records.Data) {
 	case note == nil:
 	case a.asJSON:
 		line, _ := json.Marshal(note) // on standard error, since results may be published
-		fmt.Fprintf(a.stderr, "%s\n", line)
+		fmt.Fprintf(a.stderr, "%s\n", shownJSON(line))
 	default:
 		a.note("%s", note.Note)
 		a.again = append(a.again, note.Note)

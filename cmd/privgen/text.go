@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -70,8 +72,25 @@ func (a *app) result(value any, text func() string) error {
 	if err := e.Encode(value); err != nil {
 		return err
 	}
-	_, err := a.stdout.Write(b.Bytes())
+	_, err := a.stdout.Write(shownJSON(b.Bytes()))
 	return err
+}
+
+// shownJSON escapes the characters of a JSON text that could move a terminal's cursor, or turn a
+// line around. Package json leaves most of them as they are.
+func shownJSON(text []byte) (out []byte) {
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || r == '\t' || unicode.IsPrint(r): // blanks between values
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // oneOf returns an error unless value is one of the allowed values of a flag.

@@ -2,19 +2,25 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/seed7ba64551/privgen"
+	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/records"
 )
 
 func TestWrap(t *testing.T) {
@@ -193,5 +199,50 @@ func TestTable(t *testing.T) {
 	}
 	if fmt.Sprint(digits(none)) != "–" {
 		t.Error("a missing number is printed as a number")
+	}
+}
+
+// TestJSONIsPrintable: texts of files, such as purposes of a guarantee, cannot move a terminal's
+// cursor or turn a line around, and programs read them as they are.
+func TestJSONIsPrintable(t *testing.T) {
+	text := "grün\u202eeman\u009b2J\u007f\u200b\U000e0041😀\"\\\n"
+	g := guaranteeResult{Schema: records.Binary(1), Guarantee: ledger.Guarantee{
+		Entries: []ledger.GuaranteeEntry{{Purpose: text}}}}
+	var out, file bytes.Buffer
+	a := &app{stdout: &out, asJSON: true}
+	if err := a.result(g, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := (comparison{Ledger: text}).writeJSON(&file); err != nil {
+		t.Fatal(err)
+	}
+	plan := filepath.Join(t.TempDir(), "plan.json")
+	err := a.saveJSON(plan, func(w io.Writer) error {
+		quoted, err := json.Marshal(text)
+		_, failed := fmt.Fprintf(w, "[\n\t%s\n]\n", quoted)
+		return errors.Join(err, failed)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saved, err := os.ReadFile(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{out.String(), file.String(), string(saved)} {
+		for _, r := range shown {
+			if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+				t.Errorf("prints %U", r)
+			}
+		}
+	}
+	var whole comparison
+	var one []string
+	err = errors.Join(json.Unmarshal(saved, &one), json.Unmarshal(file.Bytes(), &whole))
+	if err != nil || one[0] != text || whole.Ledger != text {
+		t.Errorf("got %q and %q, want %q: %v", one, whole.Ledger, text, err)
+	}
+	if quoted, _ := json.Marshal(text); !strings.Contains(out.String(), string(shownJSON(quoted))) {
+		t.Errorf("%s lacks %s", out.String(), quoted)
 	}
 }

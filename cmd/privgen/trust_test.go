@@ -227,6 +227,10 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 			func(s *session) { s.write("out/other.gen.ckpt", "damaged") }},
 		"a paid generator": {exitUsage, "want another name", "other.json",
 			func(s *session) { s.write("out/other.gen", "paid") }},
+		"pages of other plans": {exitUsage, "--force", "other.json",
+			func(s *session) { s.write("out/compare.json", `{"systems":[{"name":"plan"}]}`) }},
+		"a file of another kind": {exitUsage, "another comparison", "other.json",
+			func(s *session) { s.write("out/compare.json", "[]") }},
 		"a system without classes": {exitInput, "without classes", "dpgm.json", func(s *session) {
 			_ = os.Remove(s.path("dpgm.json"))
 			s.run(0, "plan", "schema.json", "--records", "3000", "--system", "dpgm", "-o", "dpgm.json")
@@ -250,6 +254,27 @@ func TestComparisonIsAllOrNothing(t *testing.T) {
 				t.Errorf("got spent ε = %v, want 0", left.Spent.Upper)
 			}
 		})
+	}
+}
+
+// TestPagesOfTheSameComparisonAreReplaced: a comparison can be repeated. Another one is replaced
+// by --force.
+func TestPagesOfTheSameComparisonAreReplaced(t *testing.T) {
+	j := &compareJob{app: &app{}, out: t.TempDir()}
+	list := []entrant{{name: "a"}, {name: "b"}}
+	pages := `{"ledger": "people", "systems": [{"name": "a"}, {"name": "b"}]}`
+	if err := os.WriteFile(j.path("compare.json"), []byte(pages), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.another(list); err != nil {
+		t.Error(err)
+	}
+	if err := j.another(list[:1]); err == nil {
+		t.Error("pages of other plans are replaced")
+	}
+	j.force = true
+	if err := j.another(list[:1]); err != nil {
+		t.Error(err)
 	}
 }
 

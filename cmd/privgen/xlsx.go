@@ -133,6 +133,9 @@ type bookBounds struct {
 	uses    []int64 // of each shared text in cells
 }
 
+// longGap is the number of empty cells before another one from which on they cost more.
+const longGap = 64
+
 // Longest text of a cell and longest format that spreadsheet programs write, in bytes.
 const (
 	longestText   = 4 * 32767
@@ -254,7 +257,11 @@ func (b *bookBounds) sound(in io.Reader) error {
 			return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
 				"spreadsheet program", row)
 		}
-		if b.values -= int64(n - column); b.values < 0 {
+		cost := int64(n - column)
+		if cost > longGap { // the library makes room for it in steps, and leaves garbage
+			cost *= 3
+		}
+		if b.values -= cost; b.values < 0 {
 			return fileFault("the workbook has too many empty cells before others: remove what stands " +
 				"beside the table, and save it again")
 		}

@@ -198,15 +198,21 @@ func TestDamagedWorkbooks(t *testing.T) {
 	crossed := changed(t, whole, func(text string) string {
 		return strings.Replace(text, "</row>", "</cow>", 1)
 	})
-	// in each row 16,383 empty cells before the last, which take a few bytes of the file
-	far := changed(t, whole, func(text string) string {
-		const cell = `<row><c r="XFD%d" t="inlineStr"><is><t> </t></is></c></row>`
-		var rows strings.Builder
-		for i := range 1000 {
-			fmt.Fprintf(&rows, cell, i+9)
-		}
-		return strings.Replace(text, "</sheetData>", rows.String()+"</sheetData>", 1)
-	})
+	// in each row 16,383 empty cells before the last, or 1,899, which take a few bytes of the file
+	after := func(column string) string {
+		return changed(t, whole, func(text string) string {
+			const cell = `<row><c r="%s%d" t="inlineStr"><is><t> </t></is></c></row>`
+			var rows strings.Builder
+			for i := range 1000 {
+				fmt.Fprintf(&rows, cell, column, i+9)
+			}
+			return strings.Replace(text, "</sheetData>", rows.String()+"</sheetData>", 1)
+		})
+	}
+	far, late := after("XFD"), after("BTB")
+	if n, err := read(after("BL")); n != 8 || err != nil { // blank rows
+		t.Errorf("63 empty cells in 1,000 rows: got %d records, %v", n, err)
+	}
 	texts := rewritten(t, whole, func(name, text string) (string, string) {
 		return name, strings.Replace(text, "</sst>", strings.Repeat("<si/>", 200_000)+"</sst>", 1)
 	})
@@ -243,7 +249,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 		t.Errorf("a sheet of another name: got %d records, %v", n, err)
 	}
 	for name, text := range map[string]string{"cut": cut, "swapped": swapped, "crossed": crossed,
-		"far": far, "texts": texts, "format": format,
+		"far": far, "late": late, "texts": texts, "format": format,
 		"rows without cells": rowsWithoutCells, "many formats": formats,
 		"a very long text":         repeated(200_000, 1),
 		"a long text in many rows": repeated(short, 1000),

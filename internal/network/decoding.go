@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -44,21 +45,20 @@ func Decodings(l synth.Loading) (list []models.GeneratorArchitecture) {
 }
 
 // NewGenerator builds a generator of records of a schema. path names the architecture in errors.
-// Sizes are checked before memory is allocated. If the backend is nil, the network is only checked,
-// and may be smaller: see Small.
+// Sizes are checked before memory is allocated. If the backend is nil, the network is only checked:
+// see Checking.
 //
 // Errors: *param.Error values, joined.
 func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture, latent int,
 	s records.Schema, seed uint64) (models.Generator, error) {
-	var params int64
 	if sizer, ok := a.(models.GeneratorSizer); ok {
-		size := func() int64 { params, _ = sizer.GeneratorSize(latent, Heads(s)); return params }
+		size := func() int64 { params, _ := sizer.GeneratorSize(latent, Heads(s)); return params }
 		if err := CheckSize(path, a, size); err != nil {
 			return nil, err
 		}
 	}
 	if be == nil {
-		be, s = device.CPU(), Small(s, params)
+		be = Checking(a)
 	}
 	net, err := a.NewGenerator(be, latent, Heads(s), seed)
 	if err != nil {
@@ -72,15 +72,37 @@ func NewGenerator(path string, be device.Backend, a models.GeneratorArchitecture
 	return net, k.Err()
 }
 
-// Small returns the schema for which to build a network that is only checked: the given one, or
-// one of a single coordinate if the network has more parameters than any preset. A schema of 64
-// bytes can describe a network of gigabytes.
-func Small(s records.Schema, params int64) records.Schema {
-	if (records.Limits{}).CheckParameters("", params) != nil {
-		return records.Binary(1)
+// Checking returns the backend for a network that is only checked. For an architecture of package
+// models it has shapes without numbers: a schema of 64 bytes can describe a network of gigabytes.
+func Checking(a any) device.Backend {
+	own := reflect.TypeFor[models.MLP]().PkgPath()
+	if reflect.Indirect(reflect.ValueOf(a)).Type().PkgPath() == own {
+		return shapes{device.CPU()}
 	}
-	return s
+	return device.CPU()
 }
+
+// shapes is a backend without memory. Only networks of package models that are never used suit it.
+type shapes struct{ device.Backend }
+
+// ShapesOnly tells package models not to draw initial parameters.
+func (shapes) ShapesOnly() {}
+
+// New returns a matrix that is nowhere.
+func (shapes) New(rows, cols int) device.Matrix {
+	return device.Matrix{Rows: rows, Cols: cols, Stride: cols, Mem: nowhere{}}
+}
+
+// Upload does nothing.
+func (shapes) Upload(device.Matrix, []float32) {}
+
+// Fill does nothing.
+func (shapes) Fill(device.Matrix, float32) {}
+
+type nowhere struct{}
+
+// Offset implements [device.Memory].
+func (nowhere) Offset(int) device.Memory { return nowhere{} }
 
 // CheckSize returns an error for an invalid architecture, and for an architecture whose networks
 // are too large. It calls params for valid architectures only.

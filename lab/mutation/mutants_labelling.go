@@ -34,7 +34,7 @@ func labellingMutants() []mutant {
 			Why: "a draw takes longer than its stated limit"},
 		{Name: "compose/labels: records without attempts are not counted", In: in,
 			Tests: at(in, "DrawsEnd|UnacceptedRecords"),
-			Old:   "	c.count(places)\n", New: "",
+			Old:   "c.unaccepted += len(list)", New: "_ = list",
 			Why: "a draw of records that the classifier rejected looks like any other"},
 		{Name: "compose/labels: any device computes features", In: in,
 			Tests: at(in, "FeaturesNeedPromises"),
