@@ -34,7 +34,7 @@ func TestHostRowsSameBits(t *testing.T) {
 				},
 				"SoftmaxGradient": func(c *cpu) [][]float32 {
 					dst := slices.Clone(y)
-					c.SoftmaxGradient(width, x, dst)
+					c.SoftmaxGradient(HostMatrix(len(x)/width, width, x), HostMatrix(len(x)/width, width, dst))
 					return [][]float32{dst}
 				},
 				"Standardize": func(c *cpu) [][]float32 {

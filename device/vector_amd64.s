@@ -3238,7 +3238,67 @@ row:
 	VBROADCASTSS (AX), Y1
 	XORQ         DI, DI
 	TESTQ        SI, SI
-	JZ           rest_b
+	JNZ          long
+	VMASKMOVPS   (AX)(DI*1), Y0, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VSUBPS       Y1, Y2, Y1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y2
+	VANDPS       Y1, Y2, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMULPS       vectorConstants<>+128(SB), Y1, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
+	VCVTPS2DQ    Y3, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y4
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y4, Y4
+	VANDPS       Y4, Y2, Y1
+	VANDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VCVTPS2PD    X1, Y3
+	VCVTPS2PD    X2, Y2
+	VADDPD       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDSD       X2, X3, X3
+	MOVQ         $0x3ff0000000000000, R8
+	VMOVQ        R8, X2
+	VDIVSD       X3, X2, X3
+	VCVTSD2SS    X3, X3, X3
+	VBROADCASTSS X3, Y2
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(DI*1)
+	JMP          next
+
+long:
+	XORQ  DI, DI
+	TESTQ SI, SI
+	JZ    rest_b
 
 vectors_b:
 	VMOVUPS (AX)(DI*1), Y2
@@ -3380,35 +3440,61 @@ rest_d:
 	VMASKMOVPS Y1, Y0, (AX)(DI*1)
 
 done_d:
+next:
 	ADDQ CX, AX
 	DECQ DX
 	JNZ  row
 	VZEROUPPER
 	RET
 
-// func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32)
+// func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32, stride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·softmaxRowsGradientAVX2(SB), NOSPLIT, $0-32
+TEXT ·softmaxRowsGradientAVX2(SB), NOSPLIT, $0-40
 	MOVQ    p+16(FP), AX
 	MOVQ    d+24(FP), CX
-	MOVQ    rows+0(FP), DX
-	MOVQ    n+8(FP), BX
-	MOVQ    BX, SI
-	ANDQ    $-8, SI
-	MOVQ    BX, DI
-	SUBQ    SI, DI
-	SHLQ    $0x02, SI
-	MOVQ    DI, R8
+	MOVQ    stride+32(FP), DX
+	MOVQ    rows+0(FP), BX
+	MOVQ    n+8(FP), SI
+	MOVQ    SI, DI
+	ANDQ    $-8, DI
+	SUBQ    DI, SI
+	SHLQ    $0x02, DI
+	MOVQ    SI, R8
 	LEAQ    tailMask<>+32(SB), R9
 	NEGQ    R8
 	VMOVUPS (R9)(R8*4), Y0
-	SHLQ    $0x02, BX
 
 row:
+	XORQ         R8, R8
+	TESTQ        DI, DI
+	JNZ          long
+	VMASKMOVPS   (AX)(R8*1), Y0, Y1
+	VMASKMOVPS   (CX)(R8*1), Y0, Y2
+	VEXTRACTF128 $0x01, Y1, X3
+	VCVTPS2PD    X1, Y4
+	VCVTPS2PD    X3, Y3
+	VEXTRACTF128 $0x01, Y2, X5
+	VCVTPS2PD    X2, Y6
+	VCVTPS2PD    X5, Y5
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y5, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X3
+	VADDPD       X3, X6, X6
+	VPERMILPD    $0x01, X6, X3
+	VADDSD       X3, X6, X6
+	VCVTSD2SS    X6, X6, X6
+	VBROADCASTSS X6, Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(R8*1)
+	JMP          next
+
+long:
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	XORQ   R8, R8
-	TESTQ  SI, SI
+	TESTQ  DI, DI
 	JZ     rest_b
 
 vectors_b:
@@ -3419,11 +3505,11 @@ vectors_b:
 	VFMADD231PD Y3, Y5, Y1
 	VFMADD231PD Y4, Y6, Y2
 	ADDQ        $0x20, R8
-	CMPQ        R8, SI
+	CMPQ        R8, DI
 	JNE         vectors_b
 
 rest_b:
-	TESTQ        DI, DI
+	TESTQ        SI, SI
 	JZ           done_b
 	VMASKMOVPS   (AX)(R8*1), Y0, Y3
 	VEXTRACTF128 $0x01, Y3, X4
@@ -3445,7 +3531,7 @@ done_b:
 	VCVTSD2SS    X1, X1, X1
 	VBROADCASTSS X1, Y1
 	XORQ         R8, R8
-	TESTQ        SI, SI
+	TESTQ        DI, DI
 	JZ           rest_c
 
 vectors_c:
@@ -3455,11 +3541,11 @@ vectors_c:
 	VMULPS  Y3, Y2, Y2
 	VMOVUPS Y2, (CX)(R8*1)
 	ADDQ    $0x20, R8
-	CMPQ    R8, SI
+	CMPQ    R8, DI
 	JNE     vectors_c
 
 rest_c:
-	TESTQ      DI, DI
+	TESTQ      SI, SI
 	JZ         done_c
 	VMASKMOVPS (CX)(R8*1), Y0, Y2
 	VSUBPS     Y1, Y2, Y1
@@ -3468,9 +3554,10 @@ rest_c:
 	VMASKMOVPS Y1, Y0, (CX)(R8*1)
 
 done_c:
-	ADDQ BX, AX
-	ADDQ BX, CX
-	DECQ DX
+next:
+	ADDQ DX, AX
+	ADDQ DX, CX
+	DECQ BX
 	JNZ  row
 	VZEROUPPER
 	RET

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -68,8 +69,9 @@ func headsWidth(heads []Head) int {
 
 // headUnit applies heads to the output of the unit before it.
 type headUnit struct {
-	heads []Head
-	width int
+	heads   []Head
+	width   int
+	columns [SoftmaxHead][]int32 // of heads whose coordinates are independent, by their function
 }
 
 // heads adds a unit that applies the heads, or no unit if all heads are linear.
@@ -84,7 +86,14 @@ func (g *sketch) heads(x *node, heads []Head) *node {
 
 func newHeadUnit(heads []Head) *headUnit {
 	u := &headUnit{width: headsWidth(heads)}
+	at := int32(0)
 	for _, h := range heads {
+		for range h.Width {
+			if h.Out != Linear && h.Out != SoftmaxHead {
+				u.columns[h.Out] = append(u.columns[h.Out], at)
+			}
+			at++
+		}
 		last := len(u.heads) - 1
 		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
 			u.heads[last].Width += h.Width // the function is element-wise: adjacent heads become one
@@ -109,44 +118,71 @@ var headFuncs = map[HeadKind]device.Func{SigmoidHead: device.Sigmoid, TanhHead: 
 // blockOfHeads coordinates, few enough for the cache of a core.
 const manyHeads, blockOfHeads = 16, 1 << 16
 
-// each calls do with every head that changes its coordinates, which are columns lo to hi−1 of
-// matrices like m, and with ranges of rows.
-func (u *headUnit) each(m device.Matrix, do func(k HeadKind, first, last, lo, hi int)) {
-	block := m.Rows
-	if m.Mem == nil && len(u.heads) >= manyHeads {
+// each calls do with every head that changes its coordinates, or with all heads of one function
+// together, which it copies from d and back, and with ranges of rows.
+func (u *headUnit) each(y, d device.Matrix, do func(k HeadKind, y, d device.Matrix)) {
+	block, many := y.Rows, y.Mem == nil && len(u.heads) >= manyHeads
+	if many {
 		block = max(blockOfHeads/u.width, 1)
 	}
-	for first := 0; first < m.Rows; first += block {
-		last, lo := min(first+block, m.Rows), 0
+	for first := 0; first < y.Rows; first += block {
+		last, lo := min(first+block, y.Rows), 0
 		for _, h := range u.heads {
-			if h.Out != Linear {
-				do(h.Out, first, last, lo, lo+h.Width)
+			if h.Out == SoftmaxHead || h.Out != Linear && !many {
+				do(h.Out, y.Slice(first, last, lo, lo+h.Width), d.Slice(first, last, lo, lo+h.Width))
 			}
 			lo += h.Width
+		}
+		for i := first; many && i < last; i++ {
+			u.gathered(y.Row(i), d.Row(i), do)
 		}
 	}
 }
 
+var headRooms sync.Pool
+
+// gathered calls do with copies of the columns of each function, and copies the second one back.
+func (u *headUnit) gathered(y, d []float32, do func(k HeadKind, y, d device.Matrix)) {
+	room, _ := headRooms.Get().(*[]float32)
+	if room == nil {
+		room = new([]float32)
+	}
+	for k, columns := range u.columns {
+		n := len(columns)
+		if n == 0 {
+			continue
+		}
+		*room = grow(*room, 2*n)
+		from, to := (*room)[:n], (*room)[n:]
+		for i, j := range columns {
+			from[i], to[i] = y[j], d[j]
+		}
+		do(HeadKind(k), device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
+		for i, j := range columns {
+			d[j] = to[i]
+		}
+	}
+	headRooms.Put(room)
+}
+
 // apply applies the heads to y, in place.
 func (u *headUnit) apply(be device.Backend, y device.Matrix) {
-	u.each(y, func(k HeadKind, first, last, lo, hi int) {
-		part := y.Slice(first, last, lo, hi)
+	u.each(y, y, func(k HeadKind, y, d device.Matrix) {
 		if k == SoftmaxHead {
-			be.Softmax(part)
+			be.Softmax(d)
 		} else {
-			be.Apply(headFuncs[k], part, part)
+			be.Apply(headFuncs[k], d, y)
 		}
 	})
 }
 
 func (u *headUnit) backward(t *pass, n *node) {
-	y, delta := t.value(n), t.delta(n)
-	u.each(y, func(k HeadKind, first, last, lo, hi int) {
-		out, d := y.Slice(first, last, lo, hi), delta.Slice(first, last, lo, hi)
+	delta := t.delta(n)
+	u.each(t.value(n), delta, func(k HeadKind, y, d device.Matrix) {
 		if k == SoftmaxHead {
-			t.softmaxGradient(out, d)
+			t.softmaxGradient(y, d)
 		} else {
-			t.be.Gradient(headFuncs[k], d, out)
+			t.be.Gradient(headFuncs[k], d, y)
 		}
 	})
 	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
@@ -156,11 +192,6 @@ func (u *headUnit) backward(t *pass, n *node) {
 // respect to x: p ∘ (δ − Σ p δ).
 func (t *pass) softmaxGradient(p, delta device.Matrix) {
 	from, to := toHost(t.be, p, nil), toHost(t.be, delta, nil)
-	if width := p.Cols; from.Stride == width && to.Stride == width {
-		from, to = from.Reshape(1, p.Rows*width), to.Reshape(1, p.Rows*width)
-	}
-	for i := range from.Rows {
-		host.SoftmaxGradient(p.Cols, from.Row(i), to.Row(i))
-	}
+	host.SoftmaxGradient(from, to)
 	t.upload(delta, to)
 }

@@ -46,6 +46,20 @@ func eachRow(step GPVirtual, body func(r *rowLoop), pointers ...GPVirtual) {
 	RET()
 }
 
+// either writes code for rows of fewer than eight numbers, which stay in registers, and code for
+// other rows.
+func (r *rowLoop) either(short func(l lanes), long func()) {
+	at := GP64()
+	XORQ(at, at)
+	TESTQ(r.whole, r.whole)
+	JNZ(LabelRef("long"))
+	short(lanes{at: at, mask: r.tail})
+	JMP(LabelRef("next"))
+	Label("long")
+	long()
+	Label("next")
+}
+
 // over writes a loop over the vectors of a row.
 func (r *rowLoop) over(body func(l lanes)) {
 	r.parts++
@@ -132,41 +146,60 @@ func softmaxRows() {
 	eachRow(stride, func(r *rowLoop) {
 		top := YMM()
 		VBROADCASTSS(Mem{Base: x}, top)
-		r.over(func(l lanes) {
-			v := l.load(x)[0]
-			if l.mask != nil {
-				VBLENDVPS(l.mask, v, top, v)
+		r.either(func(l lanes) {
+			v := l.load(x)
+			some := result(VBLENDVPS, l.mask, v, bundle{top})
+			VMAXPS(some[0], top, top)
+			largestLane(top)
+			e := and(exp(sub(v, top)), l.mask)
+			l.store(mul(e, softmaxShare(toDoubles(e[0]))), x)
+		}, func() {
+			r.over(func(l lanes) {
+				v := l.load(x)[0]
+				if l.mask != nil {
+					VBLENDVPS(l.mask, v, top, v)
+				}
+				VMAXPS(v, top, top)
+			})
+			largestLane(top)
+			sum := [2]VecVirtual{YMM(), YMM()}
+			for _, s := range sum {
+				VXORPD(s, s, s)
 			}
-			VMAXPS(v, top, top)
+			r.over(func(l lanes) {
+				e := exp(sub(l.load(x), top))
+				if l.mask != nil {
+					VANDPS(l.mask, e[0], e[0])
+				}
+				l.store(e, x)
+				for h, d := range toDoubles(e[0]) {
+					VADDPD(d, sum[h], sum[h])
+				}
+			})
+			share := softmaxShare(sum)
+			r.over(func(l lanes) { l.store(mul(l.load(x), share), x) })
 		})
-		other := YMM()
-		VPERM2F128(U8(1), top, top, other)
-		VMAXPS(other, top, top)
-		for _, order := range []uint8{0x4e, 0xb1} {
-			VPERMILPS(U8(order), top, other)
-			VMAXPS(other, top, top)
-		}
-		sum := [2]VecVirtual{YMM(), YMM()}
-		for _, s := range sum {
-			VXORPD(s, s, s)
-		}
-		r.over(func(l lanes) {
-			e := exp(sub(l.load(x), top))
-			if l.mask != nil {
-				VANDPS(l.mask, e[0], e[0])
-			}
-			l.store(e, x)
-			for h, d := range toDoubles(e[0]) {
-				VADDPD(d, sum[h], sum[h])
-			}
-		})
-		total := addLanes(sum).AsX()
-		VDIVSD(total, oneDouble(), total)
-		VCVTSD2SS(total, total, total)
-		share := YMM()
-		VBROADCASTSS(total, share)
-		r.over(func(l lanes) { l.store(mul(l.load(x), share), x) })
 	}, x)
+}
+
+// largestLane sets every lane to the largest one.
+func largestLane(x VecVirtual) {
+	other := YMM()
+	VPERM2F128(U8(1), x, x, other)
+	VMAXPS(other, x, x)
+	for _, order := range []uint8{0x4e, 0xb1} {
+		VPERMILPS(U8(order), x, other)
+		VMAXPS(other, x, x)
+	}
+}
+
+// softmaxShare returns 1 ÷ the sum of eight chains, in every lane.
+func softmaxShare(sum [2]VecVirtual) VecVirtual {
+	total, share := addLanes(sum).AsX(), YMM()
+	VDIVSD(total, oneDouble(), total)
+	VCVTSD2SS(total, total, total)
+	VBROADCASTSS(total, share)
+	return share
 }
 
 func oneDouble() VecVirtual {
@@ -179,14 +212,26 @@ func oneDouble() VecVirtual {
 // softmaxRowsGradient writes the kernel that turns rows d of derivatives with respect to rows p of
 // a softmax into p ∘ (d − Σ p d).
 func softmaxRowsGradient() {
-	begin("softmaxRowsGradient", "func(rows, n int, p, d *float32)")
-	p, d := pointer("p"), pointer("d")
-	eachRow(nil, func(r *rowLoop) {
-		dot := r.sums([]GPVirtual{p, d})[0].AsX()
-		VCVTSD2SS(dot, dot, dot)
+	begin("softmaxRowsGradient", "func(rows, n int, p, d *float32, stride int)")
+	p, d, stride := pointer("p"), pointer("d"), pointer("stride")
+	inLanes := func(dot VecVirtual) VecVirtual {
 		all := YMM()
-		VBROADCASTSS(dot, all)
-		r.over(func(l lanes) { l.store(mul(sub(l.load(d), all), l.load(p)), d) })
+		VCVTSD2SS(dot.AsX(), dot.AsX(), dot.AsX())
+		VBROADCASTSS(dot.AsX(), all)
+		return all
+	}
+	eachRow(stride, func(r *rowLoop) {
+		r.either(func(l lanes) {
+			x, y := l.load(p), l.load(d)
+			from, chains := toDoubles(x[0]), toDoubles(y[0])
+			for h, c := range chains {
+				VMULPD(from[h], c, c)
+			}
+			l.store(mul(sub(y, inLanes(addLanes(chains))), x), d)
+		}, func() {
+			all := inLanes(r.sums([]GPVirtual{p, d})[0])
+			r.over(func(l lanes) { l.store(mul(sub(l.load(d), all), l.load(p)), d) })
+		})
 	}, p, d)
 }
 
