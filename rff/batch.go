@@ -34,48 +34,52 @@ type batchWork struct {
 // batchPool keeps the scratch memory of one embedding for later calls.
 type batchPool struct{ pool sync.Pool }
 
-func (p *batchPool) take(rows, width int) *batchWork {
-	w, _ := p.pool.Get().(*batchWork)
+func (t *pairsMap) takeWork(rows int) *batchWork {
+	w, _ := t.batch.pool.Get().(*batchWork)
 	if w == nil {
-		w = &batchWork{single: hostZeros(1, width)}
+		w = &batchWork{single: hostZeros(1, t.width)}
 	}
-	if w.codes.Rows < rows {
-		w.codes, w.slopes = hostZeros(rows, width), hostZeros(rows, width)
+	if t.both > 0 && w.codes.Rows < rows {
+		w.codes, w.slopes = hostZeros(rows, t.width), hostZeros(rows, t.width)
+		w.products = hostZeros(t.width, t.width)
 	}
 	return w
-}
-
-// square makes room for products.
-func (w *batchWork) square(width int) {
-	if w.products.Rows < width {
-		w.products = hostZeros(width, width)
-	}
 }
 
 func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// encode writes the codes of every record into a row of codes.
-func (t *pairsMap) encode(be device.Backend, x, codes device.Matrix) {
+// encoded writes the codes of every record into a row of the result.
+func (t *pairsMap) encoded(be device.Backend, w *batchWork, x device.Matrix) device.Matrix {
+	codes := w.codes.RowRange(0, x.Rows)
+	be.Fill(codes, 0)
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			t.project(x.Row(i), codes.Row(i))
-		}
+		t.encode(x.RowRange(lo, hi), codes.RowRange(lo, hi), 0, len(t.axes))
 	})
+	return codes
+}
+
+// sumsOf returns a matrix whose rows are all the same numbers.
+func sumsOf(rows int, row device.Matrix) device.Matrix {
+	row.Rows, row.Stride = rows, 0
+	return row
 }
 
 // Sum implements [BatchEmbedding]. It computes the sum of all outer products of codes as one matrix
 // product.
 func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
-	w := t.batch.take(x.Rows, t.width)
+	w := t.takeWork(x.Rows)
 	defer t.batch.pool.Put(w)
-	codes := w.codes.RowRange(0, x.Rows)
-	t.encode(be, x, codes)
-	be.ColSums(nil, codes, 0, w.single)
 	if t.both > 0 {
-		w.square(t.width)
+		codes := t.encoded(be, w, x)
+		be.ColSums(nil, codes, 0, w.single)
 		be.Gemm(true, false, 1, codes, codes, 0, w.products)
+	} else {
+		be.Fill(w.single, 0)
+		parallel(be, len(t.axes), 4*x.Rows, func(lo, hi int) {
+			t.encode(x, sumsOf(x.Rows, w.single), lo, hi)
+		})
 	}
 	out := dst.Row(0)
 	for _, m := range t.terms {
@@ -87,12 +91,12 @@ func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
 // gather copies one term's sums to dst.
 func (t *pairsMap) gather(w *batchWork, m term, dst []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], t.axes[last].width()
+	from, width := t.at[last], t.at[last+1]-t.at[last]
 	if len(m.axes) == 1 {
 		scaleTo(dst, w.single.Row(0)[from:from+width], m.scale)
 		return
 	}
-	for i := range t.axes[first].width() {
+	for i := range t.at[first+1] - t.at[first] {
 		scaleTo(dst[i*width:(i+1)*width], w.products.Row(t.at[first] + i)[from:from+width], m.scale)
 	}
 }
@@ -100,12 +104,9 @@ func (t *pairsMap) gather(w *batchWork, m term, dst []float32) {
 // PullBack implements [BatchEmbedding].
 func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float32,
 	dx device.Matrix) {
-	w := t.batch.take(x.Rows, t.width)
+	w := t.takeWork(x.Rows)
 	defer t.batch.pool.Put(w)
-	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
-	t.encode(be, x, codes)
 	if t.both > 0 {
-		w.square(t.width)
 		be.Fill(w.products, 0)
 	}
 	in := pull.Row(0)
@@ -113,15 +114,20 @@ func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float3
 		t.scatter(w, m, in[:m.size])
 		in = in[m.size:]
 	}
+	slopes := sumsOf(x.Rows, w.single)
+	codes := slopes // not read
 	if t.both > 0 {
+		codes, slopes = t.encoded(be, w, x), w.slopes.RowRange(0, x.Rows)
 		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
-	} else {
-		be.Fill(slopes, 0)
+		be.BiasApply(device.Identity, slopes, w.single)
 	}
-	be.BiasApply(device.Identity, slopes, w.single)
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			t.pullRow(x.Row(i), codes.Row(i), slopes.Row(i), own, dx.Row(i))
+		w := t.workspace()
+		defer t.pool.Put(w)
+		for ; lo < hi; lo += rowBlock {
+			end := min(lo+rowBlock, hi)
+			t.pullBack(w, x.RowRange(lo, end), codes.RowRange(lo, end), slopes.RowRange(lo, end), own,
+				dx.RowRange(lo, end))
 		}
 	})
 }
@@ -129,12 +135,12 @@ func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float3
 // scatter writes one term's pull to the positions at which its axes read it.
 func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
 	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], t.axes[last].width()
+	from, width := t.at[last], t.at[last+1]-t.at[last]
 	if len(m.axes) == 1 {
 		scaleTo(w.single.Row(0)[from:from+width], pull, m.scale)
 		return
 	}
-	for i := range t.axes[first].width() {
+	for i := range t.at[first+1] - t.at[first] {
 		row := pull[i*width : (i+1)*width]
 		scaleTo(w.products.Row(t.at[first] + i)[from:from+width], row, m.scale)
 		for j, v := range row {
@@ -143,26 +149,26 @@ func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
 	}
 }
 
-// pullRow adds to dp the derivative of ½·own·‖φ‖² with respect to the codes. For the code p of a
-// column this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
-// It then propagates dp from codes to coordinates.
-func (t *pairsMap) pullRow(x, p, dp []float32, own float32, dx []float32) {
-	total := 0.0
-	for k := 0; t.both > 0 && k < len(t.axes); k++ {
-		total += squared(t.of(k, p))
+// pullBack sets rows of dx to the derivatives with respect to the coordinates, given those with
+// respect to the codes p, which are dp plus the derivative of ½·own·‖φ‖². For the code p of a column
+// this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
+func (t *pairsMap) pullBack(w *workspace, x, p, dp device.Matrix, own float32, dx device.Matrix) {
+	for i := range x.Rows {
+		w.totals[i], w.own[i] = 0, own*float32(t.alone)
+		clear(dx.Row(i))
 	}
-	clear(dx)
+	for k := 0; t.both > 0 && k < len(t.axes); k++ {
+		for i := range x.Rows {
+			square := squared(t.of(k, p.Row(i)))
+			w.squares[k*rowBlock+i] = square
+			w.totals[i] += square
+		}
+	}
 	for k, a := range t.axes {
-		lo, hi := t.at[k], t.at[k]+a.width()
-		weight := t.alone
-		if t.both > 0 {
-			weight += t.both * (total - squared(p[lo:hi]))
+		for i := 0; t.both > 0 && i < x.Rows; i++ {
+			w.own[i] = own * float32(t.alone+t.both*(w.totals[i]-w.squares[k*rowBlock+i]))
 		}
-		f := own * float32(weight)
-		for j, v := range p[lo:hi] {
-			dp[lo+j] += f * v
-		}
-		a.backward(x, dp[lo:hi], dx)
+		a.backward(x, dp.Slice(0, x.Rows, t.at[k], t.at[k+1]), w.own[:], dx)
 	}
 }
 

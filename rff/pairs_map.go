@@ -11,10 +11,12 @@ import (
 // code. The map is differentiable.
 type axis interface {
 	width() int
-	// features writes the code of the record x to p, which has length width.
-	features(x, p []float32)
-	// backward adds to dx the derivative of ⟨dp, features⟩ with respect to the record.
-	backward(x, dp, dx []float32)
+	// features adds the code of every row of x to the row of p, which has width columns. All rows of
+	// p may be one: see sumsOf.
+	features(x, p device.Matrix)
+	// backward adds to rows of dx the derivatives of ⟨dp, φ⟩ + ½·own·‖φ‖² with respect to the record,
+	// where φ is its code. Records have rows of dp and numbers of own.
+	backward(x, dp device.Matrix, own []float32, dx device.Matrix)
 	// list appends the indices and the values of the code's nonzero entries, given the nonzero
 	// coordinates that the axis reads.
 	list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
@@ -36,7 +38,7 @@ type term struct {
 type pairsMap struct {
 	in, dim     int
 	axes        []axis
-	at          []int // offset of each axis's code in a workspace
+	at          []int // offset of each axis's code in a workspace, then the end of the last
 	width       int   // length of all codes together
 	terms       []term
 	alone, both float64 // squared scales of single columns and of pairs
@@ -45,10 +47,10 @@ type pairsMap struct {
 }
 
 func newPairsMap(in int, axes []axis) *pairsMap {
-	t := &pairsMap{in: in, axes: axes}
+	t := &pairsMap{in: in, axes: axes, at: make([]int, 1, len(axes)+1)}
 	for _, a := range axes {
-		t.at = append(t.at, t.width)
 		t.width += a.width()
+		t.at = append(t.at, t.width)
 	}
 	return t
 }
@@ -89,11 +91,17 @@ func (t *pairsMap) NormBound() float64 { return 1 }
 // ChangeBound returns the largest distance between two records' features.
 func (t *pairsMap) ChangeBound() float64 { return math.Sqrt2 }
 
-// workspace is the scratch memory of one goroutine for one row.
+// rowBlock is the number of rows from which an axis reads its coordinates at a time.
+const rowBlock = 64
+
+// workspace is the scratch memory of one goroutine for one row, or for a block of rows.
 type workspace struct {
 	p, dp       []float32 // codes of all axes; derivative with respect to them
 	left, dleft []float32 // a term's first code times its scale; derivative with respect to it
 	listed      listed    // for sparse rows
+	own         [rowBlock]float32
+	totals      [rowBlock]float64
+	squares     []float64 // of the codes of every axis, for every row
 }
 
 func (t *pairsMap) workspace() *workspace {
@@ -101,28 +109,33 @@ func (t *pairsMap) workspace() *workspace {
 		return w
 	}
 	floats := func() []float32 { return make([]float32, t.width) }
-	return &workspace{p: floats(), dp: floats(), left: floats(), dleft: floats()}
+	return &workspace{p: floats(), dp: floats(), left: floats(), dleft: floats(),
+		squares: make([]float64, rowBlock*len(t.axes))}
 }
 
 // project writes the code of every axis to p.
 func (t *pairsMap) project(x, p []float32) {
-	for k, a := range t.axes {
-		a.features(x, t.of(k, p))
+	clear(p)
+	t.encode(hostRow(x), hostRow(p), 0, len(t.axes))
+}
+
+func hostRow(x []float32) device.Matrix { return device.HostMatrix(1, len(x), x) }
+
+// encode adds the codes of axes first to last−1 of every row of x to the row of p.
+func (t *pairsMap) encode(x, p device.Matrix, first, last int) {
+	for lo := 0; lo < x.Rows; lo += rowBlock {
+		hi := min(lo+rowBlock, x.Rows)
+		rows := x.RowRange(lo, hi)
+		for k, a := range t.axes[first:last] {
+			a.features(rows, p.Slice(lo, hi, t.at[first+k], t.at[first+k+1]))
+		}
 	}
 }
 
 // of returns the part of all that belongs to axis k. The slice all has a number for every entry of
 // every code.
 func (t *pairsMap) of(k int, all []float32) []float32 {
-	return all[t.at[k] : t.at[k]+t.axes[k].width()]
-}
-
-// pullBack adds the derivative with respect to the record to dx, given that with respect to codes.
-func (t *pairsMap) pullBack(x, dp, dx []float32) {
-	clear(dx)
-	for k, a := range t.axes {
-		a.backward(x, t.of(k, dp), dx)
-	}
+	return all[t.at[k]:t.at[k+1]]
 }
 
 func (t *pairsMap) forward(w *workspace, x, dst []float32) {
@@ -156,7 +169,7 @@ func (t *pairsMap) backward(w *workspace, x, delta, dx []float32) {
 		}
 		delta = delta[m.size:]
 	}
-	t.pullBack(x, w.dp, dx)
+	t.pullBack(w, hostRow(x), hostRow(w.p), hostRow(w.dp), 0, hostRow(dx))
 }
 
 // scaleTo sets dst to scale·src.
