@@ -106,36 +106,38 @@ func newHeadUnit(heads []Head) *headUnit {
 
 func (u *headUnit) out() int { return u.width }
 
-func (u *headUnit) forward(t *pass, n *node) {
-	t.be.Apply(device.Identity, t.value(n), t.operand(n, 0))
-	u.apply(t.be, t.value(n))
-}
-
 // headFuncs are the functions of heads whose coordinates are independent.
 var headFuncs = map[HeadKind]device.Func{SigmoidHead: device.Sigmoid, TanhHead: device.Tanh}
 
 // manyHeads is the number of heads from which they are applied to blocks of rows, each of which has
 // blockOfHeads coordinates, few enough for the cache of a core.
-const manyHeads, blockOfHeads = 16, 1 << 16
+const manyHeads, blockOfHeads = 8, 1 << 16
 
-// each calls do with every head that changes its coordinates, or with all heads of one function
-// together, which it copies from d and back, and with ranges of rows.
-func (u *headUnit) each(y, d device.Matrix, do func(k HeadKind, y, d device.Matrix)) {
-	block, many := y.Rows, y.Mem == nil && len(u.heads) >= manyHeads
-	if many {
-		block = max(blockOfHeads/u.width, 1)
+func (u *headUnit) many(m device.Matrix) bool { return m.Mem == nil && len(u.heads) >= manyHeads }
+
+// blocks calls do for ranges of the rows of matrices like m, on all cores if there are many heads.
+func (u *headUnit) blocks(be device.Backend, m device.Matrix, do func(first, last int)) {
+	s, ok := be.(device.Sharing)
+	if !ok || !u.many(m) {
+		do(0, m.Rows)
+		return
 	}
-	for first := 0; first < y.Rows; first += block {
-		last, lo := min(first+block, y.Rows), 0
-		for _, h := range u.heads {
-			if h.Out == SoftmaxHead || h.Out != Linear && !many {
-				do(h.Out, y.Slice(first, last, lo, lo+h.Width), d.Slice(first, last, lo, lo+h.Width))
-			}
-			lo += h.Width
+	block := max(blockOfHeads/u.width, 1)
+	s.Share((m.Rows+block-1)/block, func(i int) { do(i*block, min((i+1)*block, m.Rows)) })
+}
+
+// each calls do with every head that changes its coordinates. If there are many heads, it calls do
+// with all columns of one function together, in copies; that of d is copied back.
+func (u *headUnit) each(y, d device.Matrix, do func(k HeadKind, y, d device.Matrix)) {
+	lo, many := 0, u.many(y)
+	for _, h := range u.heads {
+		if h.Out == SoftmaxHead || h.Out != Linear && !many {
+			do(h.Out, y.Slice(0, y.Rows, lo, lo+h.Width), d.Slice(0, y.Rows, lo, lo+h.Width))
 		}
-		for i := first; many && i < last; i++ {
-			u.gathered(y.Row(i), d.Row(i), do)
-		}
+		lo += h.Width
+	}
+	for i := 0; many && i < y.Rows; i++ {
+		u.gathered(y.Row(i), d.Row(i), do)
 	}
 }
 
@@ -165,6 +167,14 @@ func (u *headUnit) gathered(y, d []float32, do func(k HeadKind, y, d device.Matr
 	headRooms.Put(room)
 }
 
+func (u *headUnit) forward(t *pass, n *node) {
+	x, y := t.operand(n, 0), t.value(n)
+	u.blocks(t.be, y, func(first, last int) {
+		t.be.Apply(device.Identity, y.RowRange(first, last), x.RowRange(first, last))
+		u.apply(t.be, y.RowRange(first, last))
+	})
+}
+
 // apply applies the heads to y, in place.
 func (u *headUnit) apply(be device.Backend, y device.Matrix) {
 	u.each(y, y, func(k HeadKind, y, d device.Matrix) {
@@ -177,15 +187,20 @@ func (u *headUnit) apply(be device.Backend, y device.Matrix) {
 }
 
 func (u *headUnit) backward(t *pass, n *node) {
-	delta := t.delta(n)
-	u.each(t.value(n), delta, func(k HeadKind, y, d device.Matrix) {
-		if k == SoftmaxHead {
-			t.softmaxGradient(y, d)
-		} else {
-			t.be.Gradient(headFuncs[k], d, y)
-		}
+	y, delta := t.value(n), t.delta(n)
+	t.pull(n, 0, func(dx device.Matrix) {
+		u.blocks(t.be, y, func(first, last int) {
+			part := dx.RowRange(first, last)
+			t.be.Apply(device.Identity, part, delta.RowRange(first, last))
+			u.each(y.RowRange(first, last), part, func(k HeadKind, y, d device.Matrix) {
+				if k == SoftmaxHead {
+					t.softmaxGradient(y, d)
+				} else {
+					t.be.Gradient(headFuncs[k], d, y)
+				}
+			})
+		})
 	})
-	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
 }
 
 // softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
