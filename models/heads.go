@@ -115,36 +115,44 @@ const manyHeads, blockOfHeads = 8, 1 << 16
 
 func (u *headUnit) many(m device.Matrix) bool { return m.Mem == nil && len(u.heads) >= manyHeads }
 
-// blocks calls do for ranges of the rows of matrices like m, on all cores if there are many heads.
-func (u *headUnit) blocks(be device.Backend, m device.Matrix, do func(first, last int)) {
+// A headOp applies a head to d, or its derivative, given its result y.
+type headOp func(be device.Backend, k HeadKind, y, d device.Matrix)
+
+// copied copies from to to, to which it then applies every head, on all cores if there are many.
+func (u *headUnit) copied(be device.Backend, do headOp, y, from, to device.Matrix) {
 	s, ok := be.(device.Sharing)
-	if !ok || !u.many(m) {
-		do(0, m.Rows)
+	if !ok || !u.many(y) {
+		be.Apply(device.Identity, to, from)
+		u.each(be, do, y, to)
 		return
 	}
 	block := max(blockOfHeads/u.width, 1)
-	s.Share((m.Rows+block-1)/block, func(i int) { do(i*block, min((i+1)*block, m.Rows)) })
+	s.Share((y.Rows+block-1)/block, func(i int) {
+		first, last := i*block, min((i+1)*block, y.Rows)
+		be.Apply(device.Identity, to.RowRange(first, last), from.RowRange(first, last))
+		u.each(be, do, y.RowRange(first, last), to.RowRange(first, last))
+	})
 }
 
 // each calls do with every head that changes its coordinates. If there are many heads, it calls do
 // with all columns of one function together, in copies; that of d is copied back.
-func (u *headUnit) each(y, d device.Matrix, do func(k HeadKind, y, d device.Matrix)) {
+func (u *headUnit) each(be device.Backend, do headOp, y, d device.Matrix) {
 	lo, many := 0, u.many(y)
 	for _, h := range u.heads {
 		if h.Out == SoftmaxHead || h.Out != Linear && !many {
-			do(h.Out, y.Slice(0, y.Rows, lo, lo+h.Width), d.Slice(0, y.Rows, lo, lo+h.Width))
+			do(be, h.Out, y.Slice(0, y.Rows, lo, lo+h.Width), d.Slice(0, y.Rows, lo, lo+h.Width))
 		}
 		lo += h.Width
 	}
 	for i := 0; many && i < y.Rows; i++ {
-		u.gathered(y.Row(i), d.Row(i), do)
+		u.gathered(be, do, y.Row(i), d.Row(i))
 	}
 }
 
 var headRooms sync.Pool
 
 // gathered calls do with copies of the columns of each function, and copies the second one back.
-func (u *headUnit) gathered(y, d []float32, do func(k HeadKind, y, d device.Matrix)) {
+func (u *headUnit) gathered(be device.Backend, do headOp, y, d []float32) {
 	room, _ := headRooms.Get().(*[]float32)
 	if room == nil {
 		room = new([]float32)
@@ -159,7 +167,7 @@ func (u *headUnit) gathered(y, d []float32, do func(k HeadKind, y, d device.Matr
 		for i, j := range columns {
 			from[i], to[i] = y[j], d[j]
 		}
-		do(HeadKind(k), device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
+		do(be, HeadKind(k), device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
 		for i, j := range columns {
 			d[j] = to[i]
 		}
@@ -168,45 +176,40 @@ func (u *headUnit) gathered(y, d []float32, do func(k HeadKind, y, d device.Matr
 }
 
 func (u *headUnit) forward(t *pass, n *node) {
-	x, y := t.operand(n, 0), t.value(n)
-	u.blocks(t.be, y, func(first, last int) {
-		t.be.Apply(device.Identity, y.RowRange(first, last), x.RowRange(first, last))
-		u.apply(t.be, y.RowRange(first, last))
+	u.copied(t.be, applyHead, t.value(n), t.operand(n, 0), t.value(n))
+}
+
+func (u *headUnit) backward(t *pass, n *node) {
+	t.pull(n, 0, func(dx device.Matrix) {
+		u.copied(t.be, headGradient, t.value(n), t.delta(n), dx)
 	})
 }
 
 // apply applies the heads to y, in place.
-func (u *headUnit) apply(be device.Backend, y device.Matrix) {
-	u.each(y, y, func(k HeadKind, y, d device.Matrix) {
-		if k == SoftmaxHead {
-			be.Softmax(d)
-		} else {
-			be.Apply(headFuncs[k], d, y)
-		}
-	})
+func (u *headUnit) apply(be device.Backend, y device.Matrix) { u.each(be, applyHead, y, y) }
+
+func applyHead(be device.Backend, k HeadKind, y, d device.Matrix) {
+	if k == SoftmaxHead {
+		be.Softmax(d)
+	} else {
+		be.Apply(headFuncs[k], d, y)
+	}
 }
 
-func (u *headUnit) backward(t *pass, n *node) {
-	y, delta := t.value(n), t.delta(n)
-	t.pull(n, 0, func(dx device.Matrix) {
-		u.blocks(t.be, y, func(first, last int) {
-			part := dx.RowRange(first, last)
-			t.be.Apply(device.Identity, part, delta.RowRange(first, last))
-			u.each(y.RowRange(first, last), part, func(k HeadKind, y, d device.Matrix) {
-				if k == SoftmaxHead {
-					t.softmaxGradient(y, d)
-				} else {
-					t.be.Gradient(headFuncs[k], d, y)
-				}
-			})
-		})
-	})
+func headGradient(be device.Backend, k HeadKind, y, d device.Matrix) {
+	if k == SoftmaxHead {
+		softmaxGradient(be, y, d)
+	} else {
+		be.Gradient(headFuncs[k], d, y)
+	}
 }
 
 // softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
 // respect to x: p ∘ (δ − Σ p δ).
-func (t *pass) softmaxGradient(p, delta device.Matrix) {
-	from, to := toHost(t.be, p, nil), toHost(t.be, delta, nil)
+func softmaxGradient(be device.Backend, p, delta device.Matrix) {
+	from, to := toHost(be, p, nil), toHost(be, delta, nil)
 	host.SoftmaxGradient(from, to)
-	t.upload(delta, to)
+	if delta.Mem != nil && delta.Rows > 0 {
+		be.Upload(delta, to.Data)
+	}
 }
