@@ -29,6 +29,7 @@ type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
 	single        device.Matrix // 1 × width
+	record        device.Matrix // 1 × In
 }
 
 // batchPool keeps the scratch memory of one embedding for later calls.
@@ -37,7 +38,7 @@ type batchPool struct{ pool sync.Pool }
 func (t *pairsMap) takeWork(rows int) *batchWork {
 	w, _ := t.batch.pool.Get().(*batchWork)
 	if w == nil {
-		w = &batchWork{single: hostZeros(1, t.width)}
+		w = &batchWork{single: hostZeros(1, t.width), record: hostZeros(1, t.in)}
 	}
 	if t.both > 0 && w.codes.Rows < rows {
 		w.codes, w.slopes = hostZeros(rows, t.width), hostZeros(rows, t.width)
@@ -55,7 +56,7 @@ func (t *pairsMap) encoded(be device.Backend, w *batchWork, x device.Matrix) dev
 	codes := w.codes.RowRange(0, x.Rows)
 	be.Fill(codes, 0)
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		t.encode(x.RowRange(lo, hi), codes.RowRange(lo, hi), 0, len(t.axes))
+		t.encode(x.RowRange(lo, hi), codes.RowRange(lo, hi), t.every)
 	})
 	return codes
 }
@@ -67,7 +68,7 @@ func sumsOf(rows int, row device.Matrix) device.Matrix {
 }
 
 // Sum implements [BatchEmbedding]. It computes the sum of all outer products of codes as one matrix
-// product.
+// product. Without products it sums coordinates instead of the codes of choices.
 func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
 	w := t.takeWork(x.Rows)
 	defer t.batch.pool.Put(w)
@@ -77,8 +78,10 @@ func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
 		be.Gemm(true, false, 1, codes, codes, 0, w.products)
 	} else {
 		be.Fill(w.single, 0)
-		parallel(be, len(t.axes), 4*x.Rows, func(lo, hi int) {
-			t.encode(x, sumsOf(x.Rows, w.single), lo, hi)
+		be.ColSums(nil, x, 0, w.record)
+		t.encode(w.record, w.single, t.choices)
+		parallel(be, len(t.numbers), 4*x.Rows, func(lo, hi int) {
+			t.encode(x, sumsOf(x.Rows, w.single), t.numbers[lo:hi])
 		})
 	}
 	out := dst.Row(0)
@@ -114,20 +117,31 @@ func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float3
 		t.scatter(w, m, in[:m.size])
 		in = in[m.size:]
 	}
-	slopes := sumsOf(x.Rows, w.single)
-	codes := slopes // not read
+	codes, slopes := device.Matrix{}, sumsOf(x.Rows, w.single)
 	if t.both > 0 {
 		codes, slopes = t.encoded(be, w, x), w.slopes.RowRange(0, x.Rows)
 		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
 		be.BiasApply(device.Identity, slopes, w.single)
+	} else {
+		for _, k := range t.choices {
+			copy(w.record.Data[t.axes[k].(oneHot).at:], t.of(k, w.single.Data))
+		}
 	}
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		w := t.workspace()
-		defer t.pool.Put(w)
+		scratch := t.workspace()
+		defer t.pool.Put(scratch)
 		for ; lo < hi; lo += rowBlock {
 			end := min(lo+rowBlock, hi)
-			t.pullBack(w, x.RowRange(lo, end), codes.RowRange(lo, end), slopes.RowRange(lo, end), own,
-				dx.RowRange(lo, end))
+			x, dp, dx := x.RowRange(lo, end), slopes.RowRange(lo, end), dx.RowRange(lo, end)
+			if t.both > 0 {
+				t.pullBack(scratch, x, codes.RowRange(lo, end), dp, own, t.every, dx)
+				continue
+			}
+			for i := range scratch.own {
+				scratch.own[i] = own * float32(t.alone)
+			}
+			oneHot{0, t.in}.backward(x, sumsOf(x.Rows, w.record), scratch.own[:], dx)
+			t.pullBack(scratch, x, device.Matrix{}, dp, own, t.numbers, dx)
 		}
 	})
 }
@@ -152,10 +166,10 @@ func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
 // pullBack sets rows of dx to the derivatives with respect to the coordinates, given those with
 // respect to the codes p, which are dp plus the derivative of ½·own·‖φ‖². For the code p of a column
 // this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
-func (t *pairsMap) pullBack(w *workspace, x, p, dp device.Matrix, own float32, dx device.Matrix) {
+func (t *pairsMap) pullBack(w *workspace, x, p, dp device.Matrix, own float32, axes []int,
+	dx device.Matrix) {
 	for i := range x.Rows {
 		w.totals[i], w.own[i] = 0, own*float32(t.alone)
-		clear(dx.Row(i))
 	}
 	for k := 0; t.both > 0 && k < len(t.axes); k++ {
 		for i := range x.Rows {
@@ -164,11 +178,11 @@ func (t *pairsMap) pullBack(w *workspace, x, p, dp device.Matrix, own float32, d
 			w.totals[i] += square
 		}
 	}
-	for k, a := range t.axes {
+	for _, k := range axes {
 		for i := 0; t.both > 0 && i < x.Rows; i++ {
 			w.own[i] = own * float32(t.alone+t.both*(w.totals[i]-w.squares[k*rowBlock+i]))
 		}
-		a.backward(x, dp.Slice(0, x.Rows, t.at[k], t.at[k+1]), w.own[:], dx)
+		t.axes[k].backward(x, dp.Slice(0, x.Rows, t.at[k], t.at[k+1]), w.own[:], dx)
 	}
 }
 

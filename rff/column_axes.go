@@ -32,7 +32,7 @@ func (a oneHot) backward(x, dp device.Matrix, own []float32, dx device.Matrix) {
 	for i := range x.Rows {
 		d, to := dp.Data[i*dp.Stride:][:a.levels], dx.Data[i*dx.Stride+a.at:][:a.levels]
 		for j, v := range x.Data[i*x.Stride+a.at:][:a.levels] {
-			to[j] += d[j] + own[i]*v
+			to[j] = d[j] + own[i]*v
 		}
 	}
 }
@@ -59,7 +59,10 @@ func (a hat) cell(x []float32) (knot int, part float32) {
 	if !(v > 0) {
 		v = 0
 	}
-	u := min(v, 1) * float32(a.knots-1)
+	if v > 1 {
+		v = 1
+	}
+	u := v * float32(a.knots-1)
 	knot = min(int(u), a.knots-2)
 	return knot, u - float32(knot)
 }
@@ -124,11 +127,12 @@ func (a hat) backward(x, dp device.Matrix, own []float32, dx device.Matrix) {
 		row, d, to := x.Data[i*x.Stride:], dp.Data[i*dp.Stride:], dx.Data[i*dx.Stride:]
 		knot, part, there, low, high := a.code(row)
 		low, high = float32(d[knot]+own[i]*low), float32(d[knot+1]+own[i]*high)
+		to[a.at] = 0
 		if v := row[a.at]; v >= 0 && v <= 1 {
-			to[a.at] += there * float32(a.knots-1) * (high - low)
+			to[a.at] = there * float32(a.knots-1) * (high - low)
 		}
 		if a.missing {
-			to[a.at+1] += float32(d[a.knots]+own[i]*(1-there)) - (1-part)*low - part*high
+			to[a.at+1] = float32(d[a.knots]+own[i]*(1-there)) - (1-part)*low - part*high
 		}
 	}
 }

@@ -14,7 +14,7 @@ type axis interface {
 	// features adds the code of every row of x to the row of p, which has width columns. All rows of
 	// p may be one: see sumsOf.
 	features(x, p device.Matrix)
-	// backward adds to rows of dx the derivatives of ⟨dp, φ⟩ + ½·own·‖φ‖² with respect to the record,
+	// backward sets its part of rows of dx to the derivatives of ⟨dp, φ⟩ + ½·own·‖φ‖² with respect to the record,
 	// where φ is its code. Records have rows of dp and numbers of own.
 	backward(x, dp device.Matrix, own []float32, dx device.Matrix)
 	// list appends the indices and the values of the code's nonzero entries, given the nonzero
@@ -38,6 +38,9 @@ type term struct {
 type pairsMap struct {
 	in, dim     int
 	axes        []axis
+	numbers     []int // axes of numbers, choices: the others, and all of them
+	choices     []int
+	every       []int
 	at          []int // offset of each axis's code in a workspace, then the end of the last
 	width       int   // length of all codes together
 	terms       []term
@@ -48,9 +51,15 @@ type pairsMap struct {
 
 func newPairsMap(in int, axes []axis) *pairsMap {
 	t := &pairsMap{in: in, axes: axes, at: make([]int, 1, len(axes)+1)}
-	for _, a := range axes {
+	for k, a := range axes {
 		t.width += a.width()
 		t.at = append(t.at, t.width)
+		t.every = append(t.every, k)
+		if _, ok := a.(oneHot); ok {
+			t.choices = append(t.choices, k)
+		} else {
+			t.numbers = append(t.numbers, k)
+		}
 	}
 	return t
 }
@@ -92,7 +101,7 @@ func (t *pairsMap) NormBound() float64 { return 1 }
 func (t *pairsMap) ChangeBound() float64 { return math.Sqrt2 }
 
 // rowBlock is the number of rows from which an axis reads its coordinates at a time.
-const rowBlock = 64
+const rowBlock = 32
 
 // workspace is the scratch memory of one goroutine for one row, or for a block of rows.
 type workspace struct {
@@ -116,18 +125,18 @@ func (t *pairsMap) workspace() *workspace {
 // project writes the code of every axis to p.
 func (t *pairsMap) project(x, p []float32) {
 	clear(p)
-	t.encode(hostRow(x), hostRow(p), 0, len(t.axes))
+	t.encode(hostRow(x), hostRow(p), t.every)
 }
 
 func hostRow(x []float32) device.Matrix { return device.HostMatrix(1, len(x), x) }
 
-// encode adds the codes of axes first to last−1 of every row of x to the row of p.
-func (t *pairsMap) encode(x, p device.Matrix, first, last int) {
+// encode adds the codes of the given axes of every row of x to the row of p.
+func (t *pairsMap) encode(x, p device.Matrix, axes []int) {
 	for lo := 0; lo < x.Rows; lo += rowBlock {
 		hi := min(lo+rowBlock, x.Rows)
 		rows := x.RowRange(lo, hi)
-		for k, a := range t.axes[first:last] {
-			a.features(rows, p.Slice(lo, hi, t.at[first+k], t.at[first+k+1]))
+		for _, k := range axes {
+			t.axes[k].features(rows, p.Slice(lo, hi, t.at[k], t.at[k+1]))
 		}
 	}
 }
@@ -169,7 +178,7 @@ func (t *pairsMap) backward(w *workspace, x, delta, dx []float32) {
 		}
 		delta = delta[m.size:]
 	}
-	t.pullBack(w, hostRow(x), hostRow(w.p), hostRow(w.dp), 0, hostRow(dx))
+	t.pullBack(w, hostRow(x), hostRow(w.p), hostRow(w.dp), 0, t.every, hostRow(dx))
 }
 
 // scaleTo sets dst to scale·src.
