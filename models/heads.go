@@ -71,7 +71,7 @@ func headsWidth(heads []Head) int {
 type headUnit struct {
 	heads   []Head
 	width   int
-	columns [SoftmaxHead][]int32 // of heads whose coordinates are independent, by their function
+	columns [SoftmaxHead + 1][]int32 // of every kind of head
 }
 
 // heads adds a unit that applies the heads, or no unit if all heads are linear.
@@ -85,14 +85,11 @@ func (g *sketch) heads(x *node, heads []Head) *node {
 }
 
 func newHeadUnit(heads []Head) *headUnit {
-	u := &headUnit{width: headsWidth(heads)}
-	at := int32(0)
+	u := &headUnit{}
 	for _, h := range heads {
 		for range h.Width {
-			if h.Out != Linear && h.Out != SoftmaxHead {
-				u.columns[h.Out] = append(u.columns[h.Out], at)
-			}
-			at++
+			u.columns[h.Out] = append(u.columns[h.Out], int32(u.width))
+			u.width++
 		}
 		last := len(u.heads) - 1
 		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
@@ -149,25 +146,19 @@ func (u *headUnit) each(be device.Backend, do headOp, y, d device.Matrix) {
 	}
 }
 
-var headRooms sync.Pool
+var headRooms = sync.Pool{New: func() any { return new([]float32) }}
 
 // gathered calls do with copies of the columns of each function, and copies the second one back.
 func (u *headUnit) gathered(be device.Backend, do headOp, y, d []float32) {
-	room, _ := headRooms.Get().(*[]float32)
-	if room == nil {
-		room = new([]float32)
-	}
-	for k, columns := range u.columns {
-		n := len(columns)
-		if n == 0 {
-			continue
-		}
+	room := headRooms.Get().(*[]float32)
+	for k := range headFuncs {
+		columns, n := u.columns[k], len(u.columns[k])
 		*room = grow(*room, 2*n)
 		from, to := (*room)[:n], (*room)[n:]
 		for i, j := range columns {
 			from[i], to[i] = y[j], d[j]
 		}
-		do(be, HeadKind(k), device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
+		do(be, k, device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
 		for i, j := range columns {
 			d[j] = to[i]
 		}

@@ -1,8 +1,6 @@
 package rff
 
 import (
-	"sync"
-
 	"github.com/seed7ba64551/privgen/device"
 )
 
@@ -32,13 +30,11 @@ type batchWork struct {
 	record        device.Matrix // 1 × In
 }
 
-// batchPool keeps the scratch memory of one embedding for later calls.
-type batchPool struct{ pool sync.Pool }
-
 func (t *pairsMap) takeWork(rows int) *batchWork {
-	w, _ := t.batch.pool.Get().(*batchWork)
+	w, _ := t.batch.Get().(*batchWork)
 	if w == nil {
-		w = &batchWork{single: hostZeros(1, t.width), record: hostZeros(1, t.in)}
+		all := hostZeros(1, t.width+t.in)
+		w = &batchWork{single: all, record: all.Slice(0, 1, t.width, t.width+t.in)}
 	}
 	if t.both > 0 && w.codes.Rows < rows {
 		w.codes, w.slopes = hostZeros(rows, t.width), hostZeros(rows, t.width)
@@ -51,18 +47,16 @@ func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// encoded writes the codes of every record into a row of the result.
-func (t *pairsMap) encoded(be device.Backend, w *batchWork, x device.Matrix) device.Matrix {
-	codes := w.codes.RowRange(0, x.Rows)
-	be.Fill(codes, 0)
-	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		t.encode(x.RowRange(lo, hi), codes.RowRange(lo, hi), t.every)
-	})
+// encoded writes the codes of records into rows of w.codes, from the given one.
+func (t *pairsMap) encoded(w *batchWork, first int, x device.Matrix) device.Matrix {
+	codes := w.codes.RowRange(first, first+x.Rows)
+	clear(codes.Data)
+	t.encode(x, codes, t.every)
 	return codes
 }
 
-// sumsOf returns a matrix whose rows are all the same numbers.
-func sumsOf(rows int, row device.Matrix) device.Matrix {
+// repeated returns a matrix whose rows are all the same numbers.
+func repeated(rows int, row device.Matrix) device.Matrix {
 	row.Rows, row.Stride = rows, 0
 	return row
 }
@@ -71,118 +65,102 @@ func sumsOf(rows int, row device.Matrix) device.Matrix {
 // product. Without products it sums coordinates instead of the codes of choices.
 func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
 	w := t.takeWork(x.Rows)
-	defer t.batch.pool.Put(w)
+	defer t.batch.Put(w)
 	if t.both > 0 {
-		codes := t.encoded(be, w, x)
-		be.ColSums(nil, codes, 0, w.single)
+		parallel(be, x.Rows, t.width, func(lo, hi int) { t.encoded(w, lo, x.RowRange(lo, hi)) })
+		codes := w.codes.RowRange(0, x.Rows)
+		be.ColSums(nil, codes, 0, w.single.Slice(0, 1, 0, t.width))
 		be.Gemm(true, false, 1, codes, codes, 0, w.products)
 	} else {
 		be.Fill(w.single, 0)
-		be.ColSums(nil, x, 0, w.record)
-		t.encode(w.record, w.single, t.choices)
 		parallel(be, len(t.numbers), 4*x.Rows, func(lo, hi int) {
-			t.encode(x, sumsOf(x.Rows, w.single), t.numbers[lo:hi])
+			t.encode(x, repeated(x.Rows, w.single), t.numbers[lo:hi])
 		})
+		t.encode(w.record, w.single, t.choices)
 	}
 	out := dst.Row(0)
 	for _, m := range t.terms {
-		t.gather(w, m, out[:m.size])
-		out = out[m.size:]
+		for i := range m.rows {
+			from := t.sums(w, m, i)
+			scaleTo(out, from, m.scale)
+			out = out[len(from):]
+		}
 	}
 }
 
-// gather copies one term's sums to dst.
-func (t *pairsMap) gather(w *batchWork, m term, dst []float32) {
-	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], t.at[last+1]-t.at[last]
+// sums returns the numbers of row i of a term, whose rows are levels of its first axis.
+func (t *pairsMap) sums(w *batchWork, m term, i int) []float32 {
 	if len(m.axes) == 1 {
-		scaleTo(dst, w.single.Row(0)[from:from+width], m.scale)
-		return
+		return t.of(m.axes[0], w.single.Data)
 	}
-	for i := range t.at[first+1] - t.at[first] {
-		scaleTo(dst[i*width:(i+1)*width], w.products.Row(t.at[first] + i)[from:from+width], m.scale)
-	}
+	return t.of(m.axes[1], w.products.Row(t.at[m.axes[0]]+i))
 }
 
 // PullBack implements [BatchEmbedding].
 func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float32,
 	dx device.Matrix) {
 	w := t.takeWork(x.Rows)
-	defer t.batch.pool.Put(w)
-	if t.both > 0 {
-		be.Fill(w.products, 0)
-	}
-	in := pull.Row(0)
-	for _, m := range t.terms {
-		t.scatter(w, m, in[:m.size])
-		in = in[m.size:]
-	}
-	codes, slopes := device.Matrix{}, sumsOf(x.Rows, w.single)
-	if t.both > 0 {
-		codes, slopes = t.encoded(be, w, x), w.slopes.RowRange(0, x.Rows)
-		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
-		be.BiasApply(device.Identity, slopes, w.single)
-	} else {
-		for _, k := range t.choices {
-			copy(w.record.Data[t.axes[k].(oneHot).at:], t.of(k, w.single.Data))
-		}
-	}
+	defer t.batch.Put(w)
+	t.spread(w, pull.Row(0))
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		scratch := t.workspace()
-		defer t.pool.Put(scratch)
-		for ; lo < hi; lo += rowBlock {
-			end := min(lo+rowBlock, hi)
-			x, dp, dx := x.RowRange(lo, end), slopes.RowRange(lo, end), dx.RowRange(lo, end)
-			if t.both > 0 {
-				t.pullBack(scratch, x, codes.RowRange(lo, end), dp, own, t.every, dx)
-				continue
-			}
-			for i := range scratch.own {
-				scratch.own[i] = own * float32(t.alone)
-			}
-			oneHot{0, t.in}.backward(x, sumsOf(x.Rows, w.record), scratch.own[:], dx)
-			t.pullBack(scratch, x, device.Matrix{}, dp, own, t.numbers, dx)
-		}
+		t.pullRows(be, w, lo, x.RowRange(lo, hi), own, dx.RowRange(lo, hi))
 	})
 }
 
-// scatter writes one term's pull to the positions at which its axes read it.
-func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
-	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], t.at[last+1]-t.at[last]
-	if len(m.axes) == 1 {
-		scaleTo(w.single.Row(0)[from:from+width], pull, m.scale)
-		return
+// spread writes the pull to the positions at which axes read it.
+func (t *pairsMap) spread(w *batchWork, pull []float32) {
+	clear(w.products.Data)
+	for _, m := range t.terms {
+		for i := range m.rows {
+			to := t.sums(w, m, i)
+			scaleTo(to, pull[:len(to)], m.scale)
+			for j := 0; len(m.axes) == 2 && j < len(to); j++ {
+				w.products.Row(t.at[m.axes[1]] + j)[t.at[m.axes[0]]+i] = to[j]
+			}
+			pull = pull[len(to):]
+		}
 	}
-	for i := range t.at[first+1] - t.at[first] {
-		row := pull[i*width : (i+1)*width]
-		scaleTo(w.products.Row(t.at[first] + i)[from:from+width], row, m.scale)
-		for j, v := range row {
-			w.products.Row(from + j)[t.at[first]+i] = m.scale * v
+	for _, k := range t.choices {
+		copy(w.record.Data[t.axes[k].(oneHot).at:], t.of(k, w.single.Data))
+	}
+}
+
+// pullRows is PullBack for a part of the rows, from the given one.
+func (t *pairsMap) pullRows(be device.Backend, w *batchWork, first int, x device.Matrix,
+	own float32, dx device.Matrix) {
+	codes, slopes, axes := device.Matrix{}, repeated(x.Rows, w.single), t.numbers
+	if t.both > 0 {
+		codes, slopes, axes = t.encoded(w, first, x), w.slopes.RowRange(first, first+x.Rows), t.every
+		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
+		be.BiasApply(device.Identity, slopes, w.single.Slice(0, 1, 0, t.width))
+	}
+	scratch := t.workspace()
+	defer t.pool.Put(scratch)
+	for lo := 0; lo < x.Rows; lo += rowBlock {
+		hi := min(lo+rowBlock, x.Rows)
+		scratch.weigh(t, codes, lo, hi, own)
+		for _, k := range axes {
+			for i := lo; t.both > 0 && i < hi; i++ {
+				others := scratch.totals[i-lo] - scratch.squares[k*rowBlock+i-lo]
+				scratch.own[i-lo] = own * float32(t.alone+t.both*others)
+			}
+			t.parts[k].backward(x.RowRange(lo, hi), slopes.Slice(lo, hi, t.at[k], t.at[k+1]),
+				scratch.own[:], dx.RowRange(lo, hi))
 		}
 	}
 }
 
-// pullBack sets rows of dx to the derivatives with respect to the coordinates, given those with
-// respect to the codes p, which are dp plus the derivative of ½·own·‖φ‖². For the code p of a column
-// this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
-func (t *pairsMap) pullBack(w *workspace, x, p, dp device.Matrix, own float32, axes []int,
-	dx device.Matrix) {
-	for i := range x.Rows {
+// weigh computes the squares of the codes of rows lo to hi−1. The derivative of ½·own·‖φ‖² with
+// respect to the code p of a column is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of
+// the other columns.
+func (w *workspace) weigh(t *pairsMap, codes device.Matrix, lo, hi int, own float32) {
+	for i := range hi - lo {
 		w.totals[i], w.own[i] = 0, own*float32(t.alone)
-	}
-	for k := 0; t.both > 0 && k < len(t.axes); k++ {
-		for i := range x.Rows {
-			square := squared(t.of(k, p.Row(i)))
+		for k := 0; t.both > 0 && k < len(t.axes); k++ {
+			square := squared(t.of(k, codes.Row(lo+i)))
 			w.squares[k*rowBlock+i] = square
 			w.totals[i] += square
 		}
-	}
-	for _, k := range axes {
-		for i := 0; t.both > 0 && i < x.Rows; i++ {
-			w.own[i] = own * float32(t.alone+t.both*(w.totals[i]-w.squares[k*rowBlock+i]))
-		}
-		t.axes[k].backward(x, dp.Slice(0, x.Rows, t.at[k], t.at[k+1]), w.own[:], dx)
 	}
 }
 

@@ -59,10 +59,7 @@ func (a hat) cell(x []float32) (knot int, part float32) {
 	if !(v > 0) {
 		v = 0
 	}
-	if v > 1 {
-		v = 1
-	}
-	u := v * float32(a.knots-1)
+	u := min(v, 1) * float32(a.knots-1)
 	knot = min(int(u), a.knots-2)
 	return knot, u - float32(knot)
 }
