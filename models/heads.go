@@ -69,9 +69,9 @@ func headsWidth(heads []Head) int {
 
 // headUnit applies heads to the output of the unit before it.
 type headUnit struct {
-	heads   []Head
-	width   int
-	columns [SoftmaxHead + 1][]int32 // of every kind of head
+	heads []Head
+	width int
+	spans [SoftmaxHead + 1][][2]int // first and last+1 coordinate of heads of every kind
 }
 
 // heads adds a unit that applies the heads, or no unit if all heads are linear.
@@ -85,18 +85,19 @@ func (g *sketch) heads(x *node, heads []Head) *node {
 }
 
 func newHeadUnit(heads []Head) *headUnit {
-	u := &headUnit{}
+	u := &headUnit{width: headsWidth(heads)}
 	for _, h := range heads {
-		for range h.Width {
-			u.columns[h.Out] = append(u.columns[h.Out], int32(u.width))
-			u.width++
-		}
 		last := len(u.heads) - 1
 		if last >= 0 && h.Out != SoftmaxHead && u.heads[last].Out == h.Out {
 			u.heads[last].Width += h.Width // the function is element-wise: adjacent heads become one
 			continue
 		}
 		u.heads = append(u.heads, h)
+	}
+	lo := 0
+	for _, h := range u.heads {
+		u.spans[h.Out] = append(u.spans[h.Out], [2]int{lo, lo + h.Width})
+		lo += h.Width
 	}
 	return u
 }
@@ -134,34 +135,38 @@ func (u *headUnit) copied(be device.Backend, do headOp, y, from, to device.Matri
 // each calls do with every head that changes its coordinates. If there are many heads, it calls do
 // with all columns of one function together, in copies; that of d is copied back.
 func (u *headUnit) each(be device.Backend, do headOp, y, d device.Matrix) {
-	lo, many := 0, u.many(y)
-	for _, h := range u.heads {
-		if h.Out == SoftmaxHead || h.Out != Linear && !many {
-			do(be, h.Out, y.Slice(0, y.Rows, lo, lo+h.Width), d.Slice(0, y.Rows, lo, lo+h.Width))
+	for kind, spans := range u.spans {
+		k, together := HeadKind(kind), len(spans) > 1 && u.many(y)
+		switch {
+		case k == Linear:
+		case k != SoftmaxHead && together:
+			for i := range y.Rows {
+				u.gathered(be, do, k, y.Row(i), d.Row(i))
+			}
+		default:
+			for _, s := range spans {
+				do(be, k, y.Slice(0, y.Rows, s[0], s[1]), d.Slice(0, y.Rows, s[0], s[1]))
+			}
 		}
-		lo += h.Width
-	}
-	for i := 0; many && i < y.Rows; i++ {
-		u.gathered(be, do, y.Row(i), d.Row(i))
 	}
 }
 
 var headRooms = sync.Pool{New: func() any { return new([]float32) }}
 
-// gathered calls do with copies of the columns of each function, and copies the second one back.
-func (u *headUnit) gathered(be device.Backend, do headOp, y, d []float32) {
+// gathered calls do with copies of the columns of one function, and copies the second one back.
+func (u *headUnit) gathered(be device.Backend, do headOp, k HeadKind, y, d []float32) {
 	room := headRooms.Get().(*[]float32)
-	for k := range headFuncs {
-		columns, n := u.columns[k], len(u.columns[k])
-		*room = grow(*room, 2*n)
-		from, to := (*room)[:n], (*room)[n:]
-		for i, j := range columns {
-			from[i], to[i] = y[j], d[j]
+	*room = grow(*room, 2*u.width)
+	from, to, n := (*room)[:u.width], (*room)[u.width:], 0
+	for _, s := range u.spans[k] {
+		for j := s[0]; j < s[1]; j++ {
+			from[n], to[n] = y[j], d[j]
+			n++
 		}
-		do(be, k, device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
-		for i, j := range columns {
-			d[j] = to[i]
-		}
+	}
+	do(be, k, device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
+	for _, s := range u.spans[k] {
+		to = to[copy(d[s[0]:s[1]], to):]
 	}
 	headRooms.Put(room)
 }
