@@ -22,11 +22,10 @@ func (c *cpu) GiveEqual(dx, d, x, y []float32) {
 // SoftmaxGradient turns rows d of derivatives with respect to p, the result of Softmax, into those
 // with respect to its operand: p ∘ (d − Σ p d). Rows may have gaps.
 func (c *cpu) SoftmaxGradient(p, d Matrix) {
-	together := 1
-	if p.Stride == d.Stride {
-		together = p.Rows
-	}
-	for i := 0; i < p.Rows && p.Cols > 0; i += together {
+	for i, together := 0, 1; i < p.Rows && p.Cols > 0; i += together {
+		if p.Stride == d.Stride {
+			together = p.Rows
+		}
 		c.kernels.softmaxGradient(together, p.Cols, &p.Row(i)[0], &d.Row(i)[0], 4*p.Stride)
 	}
 }

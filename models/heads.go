@@ -140,9 +140,7 @@ func (u *headUnit) each(be device.Backend, do headOp, y, d device.Matrix) {
 		switch {
 		case k == Linear:
 		case k != SoftmaxHead && together:
-			for i := range y.Rows {
-				u.gathered(be, do, k, y.Row(i), d.Row(i))
-			}
+			u.gathered(be, do, k, y, d)
 		default:
 			for _, s := range spans {
 				do(be, k, y.Slice(0, y.Rows, s[0], s[1]), d.Slice(0, y.Rows, s[0], s[1]))
@@ -153,20 +151,29 @@ func (u *headUnit) each(be device.Backend, do headOp, y, d device.Matrix) {
 
 var headRooms = sync.Pool{New: func() any { return new([]float32) }}
 
-// gathered calls do with copies of the columns of one function, and copies the second one back.
-func (u *headUnit) gathered(be device.Backend, do headOp, k HeadKind, y, d []float32) {
-	room := headRooms.Get().(*[]float32)
-	*room = grow(*room, 2*u.width)
-	from, to, n := (*room)[:u.width], (*room)[u.width:], 0
-	for _, s := range u.spans[k] {
-		for j := s[0]; j < s[1]; j++ {
-			from[n], to[n] = y[j], d[j]
-			n++
+// gathered calls do with copies of the columns of one function, of about a thousand numbers, and
+// copies the second ones back.
+func (u *headUnit) gathered(be device.Backend, do headOp, k HeadKind, y, d device.Matrix) {
+	room, rows := headRooms.Get().(*[]float32), 1+1024/u.width
+	*room = grow(*room, 2*rows*u.width)
+	for lo := 0; lo < y.Rows; lo += rows {
+		hi, n := min(lo+rows, y.Rows), 0
+		from, to := (*room)[:rows*u.width], (*room)[rows*u.width:]
+		for i := lo; i < hi; i++ {
+			out, grad := y.Row(i), d.Row(i)
+			for _, s := range u.spans[k] {
+				for j := s[0]; j < s[1]; j++ {
+					from[n], to[n] = out[j], grad[j]
+					n++
+				}
+			}
 		}
-	}
-	do(be, k, device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
-	for _, s := range u.spans[k] {
-		to = to[copy(d[s[0]:s[1]], to):]
+		do(be, k, device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
+		for i := lo; i < hi; i++ {
+			for _, s := range u.spans[k] {
+				to = to[copy(d.Row(i)[s[0]:s[1]], to):]
+			}
+		}
 	}
 	headRooms.Put(room)
 }
@@ -205,7 +212,5 @@ func headGradient(be device.Backend, k HeadKind, y, d device.Matrix) {
 func softmaxGradient(be device.Backend, p, delta device.Matrix) {
 	from, to := toHost(be, p, nil), toHost(be, delta, nil)
 	host.SoftmaxGradient(from, to)
-	if delta.Mem != nil && delta.Rows > 0 {
-		be.Upload(delta, to.Data)
-	}
+	upload(be, delta, to)
 }

@@ -28,8 +28,8 @@ func TestManyHeadsInBlocks(t *testing.T) {
 		lo := 0
 		for _, h := range heads {
 			if out := y.Slice(i, i+1, lo, lo+h.Width); h.Out != Linear {
-				applyHead(device.CPU(), h.Out, out, out)
-				headGradient(device.CPU(), h.Out, out, dx.Slice(i, i+1, lo, lo+h.Width))
+				applyHead(host, h.Out, out, out)
+				headGradient(host, h.Out, out, dx.Slice(i, i+1, lo, lo+h.Width))
 			}
 			lo += h.Width
 		}
