@@ -151,8 +151,8 @@ func (t *pairsMap) pullRows(be device.Backend, w *batchWork, first int, x device
 }
 
 // weigh computes the squares of the codes of rows lo to hi−1. The derivative of ½·own·‖φ‖² with
-// respect to the code p of a column is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of
-// the other columns.
+// respect to the code p of a column is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′
+// of the other columns.
 func (w *workspace) weigh(t *pairsMap, codes device.Matrix, lo, hi int, own float32) {
 	for i := range hi - lo {
 		w.totals[i], w.own[i] = 0, own*float32(t.alone)

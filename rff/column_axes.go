@@ -104,15 +104,14 @@ func (a hat) list(in []int32, x []float32, places []int32, values []float32) ([]
 		own[int(in[i])-a.at] = v
 	}
 	a.at = 0
-	knot, part := a.cell(own[:])
-	there := a.present(own[:])
+	knot, _, there, low, high := a.code(own[:])
 	add := func(place int, v float32) {
 		if v != 0 {
 			places, values = append(places, int32(place)), append(values, v)
 		}
 	}
-	add(knot, there*(1-part))
-	add(knot+1, there*part)
+	add(knot, low)
+	add(knot+1, high)
 	if a.missing {
 		add(a.knots, 1-there)
 	}

@@ -14,8 +14,8 @@ type axis interface {
 	// features adds the code of every row of x to the row of p, which has width columns. All rows of
 	// p may be one: see repeated.
 	features(x, p device.Matrix)
-	// backward sets its part of rows of dx to the derivatives of ⟨dp, φ⟩ + ½·own·‖φ‖² with respect to the record,
-	// where φ is its code. Records have rows of dp and numbers of own.
+	// backward sets its part of rows of dx to the derivatives of ⟨dp, φ⟩ + ½·own·‖φ‖² with respect to
+	// the record, where φ is its code. Records have rows of dp and numbers of own.
 	backward(x, dp device.Matrix, own []float32, dx device.Matrix)
 	// list appends the indices and the values of the code's nonzero entries, given the nonzero
 	// coordinates that the axis reads.
