@@ -91,7 +91,7 @@ func guardedStep(t *testing.T, r *rand.Rand, c *cpu, m, n, k int) {
 	c.Softmax(wide.Slice(0, m, n, 2*n))
 	c.Softmax(out)
 	x, y := g.floats(r, m*n), g.floats(r, m*n)
-	c.SoftmaxGradient(n, out.Data, x)
+	c.SoftmaxGradient(out, HostMatrix(m, n, x))
 	c.Standardize(n, 1, 1e-5, y, x)
 	c.StandardizeGradient(n, 1, 1e-5, out.Data, g.floats(r, m*n), y, x)
 	c.Raise(y, x)

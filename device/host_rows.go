@@ -19,11 +19,14 @@ func (c *cpu) GiveEqual(dx, d, x, y []float32) {
 	c.kernels.giveEqual(len(d), first(dx), first(d), first(x), first(y))
 }
 
-// SoftmaxGradient turns rows of width derivatives with respect to p, the result of Softmax, into
-// those with respect to its operand: p ∘ (d − Σ p d).
-func (c *cpu) SoftmaxGradient(width int, p, d []float32) {
-	if len(p) > 0 {
-		c.kernels.softmaxGradient(len(p)/width, width, &p[0], &d[0])
+// SoftmaxGradient turns rows d of derivatives with respect to p, the result of Softmax, into those
+// with respect to its operand: p ∘ (d − Σ p d). Rows may have gaps.
+func (c *cpu) SoftmaxGradient(p, d Matrix) {
+	for i, together := 0, 1; i < p.Rows && p.Cols > 0; i += together {
+		if p.Stride == d.Stride {
+			together = p.Rows
+		}
+		c.kernels.softmaxGradient(together, p.Cols, &p.Row(i)[0], &d.Row(i)[0], 4*p.Stride)
 	}
 }
 
@@ -78,12 +81,14 @@ func standardizeGradientGeneric(rows, n int, inverse, centre, eps float64, src, 
 	}
 }
 
-func softmaxGradientGeneric(rows, n int, p, d *float32) {
-	x, to := unsafe.Slice(p, rows*n), unsafe.Slice(d, rows*n)
-	for ; len(x) > 0; x, to = x[n:], to[n:] {
-		_, dot := laneSums(x[:n], to)
-		for i, v := range x[:n] {
-			to[i] = v * (to[i] - float32(dot))
+func softmaxGradientGeneric(rows, n int, p, d *float32, stride int) {
+	all := (rows-1)*stride/4 + n
+	from, grad := unsafe.Slice(p, all), unsafe.Slice(d, all)
+	for i := range rows {
+		x, to := from[i*stride/4:][:n], grad[i*stride/4:][:n]
+		_, dot := laneSums(x, to)
+		for k, v := range x {
+			to[k] = v * (to[k] - float32(dot))
 		}
 	}
 }

@@ -32,10 +32,17 @@ func TestHostRowsSameBits(t *testing.T) {
 					c.GiveEqual(dx, left, x, y)
 					return [][]float32{dx, left}
 				},
-				"SoftmaxGradient": func(c *cpu) [][]float32 {
-					dst := slices.Clone(y)
-					c.SoftmaxGradient(width, x, dst)
+				"Softmax": func(c *cpu) [][]float32 {
+					dst := slices.Clone(d)
+					c.Softmax(HostMatrix(4, width, dst).Slice(0, 3, width/3, width)) // rows with gaps
 					return [][]float32{dst}
+				},
+				"SoftmaxGradient": func(c *cpu) [][]float32 {
+					dst, part := slices.Clone(y), slices.Clone(y)
+					c.SoftmaxGradient(HostMatrix(4, width, x), HostMatrix(4, width, dst))
+					c.SoftmaxGradient(HostMatrix(4, width, x).Slice(0, 3, 0, width-width/3),
+						HostMatrix(4, width, part).Slice(0, 3, width/3, width))
+					return [][]float32{dst, part}
 				},
 				"Standardize": func(c *cpu) [][]float32 {
 					dst, dx := make([]float32, len(x)), slices.Clone(d)

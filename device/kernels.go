@@ -22,7 +22,7 @@ type kernels struct {
 	// The next five implement methods in host_rows.go.
 	larger              func(n int, dst, a, b *float32)
 	giveEqual           func(n int, dx, d, x, y *float32)
-	softmaxGradient     func(rows, n int, p, d *float32)
+	softmaxGradient     func(rows, n int, p, d *float32, stride int)
 	standardize         func(rows, n int, inverse, centre, eps float64, src, dst *float32)
 	standardizeGradient func(rows, n int, inverse, centre, eps float64, src, y, dy, dx *float32)
 	// softmax replaces rows with their softmax. It is nil if the level has no such kernel.

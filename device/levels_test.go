@@ -95,7 +95,7 @@ func bitsOf(k *kernels) uint64 {
 		x, y, z, dx := spread(3*width, 16), spread(3*width, 17), spread(3*width, 18), spread(3*width, 19)
 		c.Raise(z, x)
 		c.GiveEqual(dx, y, x, z)
-		c.SoftmaxGradient(width, x, z)
+		c.SoftmaxGradient(HostMatrix(3, width, x), HostMatrix(3, width, z))
 		c.Standardize(width, float64(1-width%2), 1e-5, y, x)
 		c.StandardizeGradient(width, float64(1-width%2), 1e-5, dx, z, y, x)
 		for _, v := range [][]float32{dx, y, z} {

@@ -109,7 +109,7 @@ func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
 func softmaxRowsAVX2(rows int, n int, x *float32, stride int)
 
 //go:noescape
-func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32)
+func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32, stride int)
 
 //go:noescape
 func standardizeAVX2(rows int, n int, inverse float64, centre float64, eps float64, src *float32, dst *float32)

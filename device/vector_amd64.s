@@ -3221,36 +3221,170 @@ end:
 // func softmaxRowsAVX2(rows int, n int, x *float32, stride int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softmaxRowsAVX2(SB), NOSPLIT, $0-32
-	MOVQ    x+16(FP), AX
-	MOVQ    stride+24(FP), CX
-	MOVQ    rows+0(FP), DX
-	MOVQ    n+8(FP), BX
-	MOVQ    BX, SI
-	ANDQ    $-8, SI
-	SUBQ    SI, BX
-	SHLQ    $0x02, SI
-	MOVQ    BX, DI
-	LEAQ    tailMask<>+32(SB), R8
-	NEGQ    DI
-	VMOVUPS (R8)(DI*4), Y0
+	MOVQ        x+16(FP), AX
+	MOVQ        stride+24(FP), CX
+	MOVQ        rows+0(FP), DX
+	MOVQ        n+8(FP), BX
+	MOVQ        BX, SI
+	ANDQ        $-8, SI
+	MOVQ        BX, DI
+	SUBQ        SI, DI
+	SHLQ        $0x02, SI
+	MOVQ        DI, R8
+	LEAQ        tailMask<>+32(SB), R9
+	NEGQ        R8
+	VMOVUPS     (R9)(R8*4), Y0
+	CMPQ        BX, $0x04
+	JG          row
+	VMOVAPS     Y0, Y1
+	VINSERTF128 $0x01, X0, Y1, Y1
+
+pairs:
+	CMPQ         DX, $0x02
+	JL           last
+	VMASKMOVPS   (AX), X0, X2
+	VMASKMOVPS   (AX)(CX*1), X0, X3
+	VINSERTF128  $0x01, X3, Y2, Y2
+	VPERMILPS    $0x00, Y2, Y3
+	VBLENDVPS    Y1, Y2, Y3, Y5
+	VPERMILPS    $0x4e, Y5, Y3
+	VMAXPS       Y3, Y5, Y5
+	VPERMILPS    $0xb1, Y5, Y3
+	VMAXPS       Y3, Y5, Y5
+	VSUBPS       Y5, Y2, Y3
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y3, Y5
+	VANDPS       Y3, Y5, Y3
+	VMOVUPS      vectorConstants<>+64(SB), Y6
+	VMINPS       Y3, Y6, Y3
+	VMULPS       vectorConstants<>+128(SB), Y3, Y6
+	VROUNDPS     $0x08, Y6, Y6
+	VMOVAPS      Y3, Y3
+	VFNMADD231PS vectorConstants<>+192(SB), Y6, Y3
+	VFNMADD231PS vectorConstants<>+256(SB), Y6, Y3
+	VMOVUPS      vectorConstants<>+320(SB), Y7
+	VFMADD213PS  vectorConstants<>+384(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+448(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+512(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+576(SB), Y3, Y7
+	VFMADD213PS  vectorConstants<>+640(SB), Y3, Y7
+	VMULPS       Y3, Y7, Y7
+	VFMADD213PS  Y3, Y3, Y7
+	VADDPS       vectorConstants<>+704(SB), Y7, Y7
+	VCVTPS2DQ    Y6, Y3
+	VPSRAD       $0x01, Y3, Y6
+	VPSUBD       Y6, Y3, Y3
+	VPADDD       vectorConstants<>+768(SB), Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y7, Y7
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y7, Y7
+	VANDPS       Y7, Y5, Y3
+	VANDPS       Y1, Y3, Y3
+	MOVQ         $0x3ff0000000000000, BX
+	VMOVQ        BX, X2
+	VBROADCASTSD X2, Y5
+	VEXTRACTF128 $0x01, Y3, X2
+	VCVTPS2PD    X3, Y6
+	VCVTPS2PD    X2, Y7
+	VPERM2F128   $0x20, Y7, Y6, Y8
+	VPERM2F128   $0x31, Y7, Y6, Y6
+	VADDPD       Y6, Y8, Y8
+	VPERMILPD    $0x05, Y8, Y6
+	VADDPD       Y6, Y8, Y8
+	VDIVPD       Y8, Y5, Y8
+	VCVTPD2PSY   Y8, X4
+	VPERMPD      $0x50, Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VMASKMOVPS   X3, X0, (AX)
+	VMASKMOVPS   X2, X0, (AX)(CX*1)
+	ADDQ         CX, AX
+	ADDQ         CX, AX
+	SUBQ         $0x02, DX
+	JMP          pairs
+
+last:
+	TESTQ DX, DX
+	JZ    end
 
 row:
 	VBROADCASTSS (AX), Y1
-	XORQ         DI, DI
+	XORQ         BX, BX
 	TESTQ        SI, SI
-	JZ           rest_b
+	JNZ          long
+	VMASKMOVPS   (AX)(BX*1), Y0, Y2
+	VBLENDVPS    Y0, Y2, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VPERM2F128   $0x01, Y1, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VPERMILPS    $0x4e, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VPERMILPS    $0xb1, Y1, Y3
+	VMAXPS       Y3, Y1, Y1
+	VSUBPS       Y1, Y2, Y1
+	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y2
+	VANDPS       Y1, Y2, Y1
+	VMOVUPS      vectorConstants<>+64(SB), Y3
+	VMINPS       Y1, Y3, Y1
+	VMULPS       vectorConstants<>+128(SB), Y1, Y3
+	VROUNDPS     $0x08, Y3, Y3
+	VMOVAPS      Y1, Y1
+	VFNMADD231PS vectorConstants<>+192(SB), Y3, Y1
+	VFNMADD231PS vectorConstants<>+256(SB), Y3, Y1
+	VMOVUPS      vectorConstants<>+320(SB), Y4
+	VFMADD213PS  vectorConstants<>+384(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+448(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+512(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+576(SB), Y1, Y4
+	VFMADD213PS  vectorConstants<>+640(SB), Y1, Y4
+	VMULPS       Y1, Y4, Y4
+	VFMADD213PS  Y1, Y1, Y4
+	VADDPS       vectorConstants<>+704(SB), Y4, Y4
+	VCVTPS2DQ    Y3, Y1
+	VPSRAD       $0x01, Y1, Y3
+	VPSUBD       Y3, Y1, Y1
+	VPADDD       vectorConstants<>+768(SB), Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y4
+	VPADDD       vectorConstants<>+768(SB), Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y4, Y4
+	VANDPS       Y4, Y2, Y1
+	VANDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VCVTPS2PD    X1, Y3
+	VCVTPS2PD    X2, Y2
+	VADDPD       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPD       X2, X3, X3
+	VPERMILPD    $0x01, X3, X2
+	VADDSD       X2, X3, X3
+	MOVQ         $0x3ff0000000000000, R8
+	VMOVQ        R8, X2
+	VDIVSD       X3, X2, X3
+	VCVTSD2SS    X3, X3, X3
+	VBROADCASTSS X3, Y2
+	VMULPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
+	JMP          next
+
+long:
+	XORQ  BX, BX
+	TESTQ SI, SI
+	JZ    rest_b
 
 vectors_b:
-	VMOVUPS (AX)(DI*1), Y2
+	VMOVUPS (AX)(BX*1), Y2
 	VMAXPS  Y2, Y1, Y1
-	ADDQ    $0x20, DI
-	CMPQ    DI, SI
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
 	JNE     vectors_b
 
 rest_b:
-	TESTQ      BX, BX
+	TESTQ      DI, DI
 	JZ         done_b
-	VMASKMOVPS (AX)(DI*1), Y0, Y2
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
 	VBLENDVPS  Y0, Y2, Y1, Y2
 	VMAXPS     Y2, Y1, Y1
 
@@ -3263,12 +3397,12 @@ done_b:
 	VMAXPS     Y2, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	VXORPD     Y3, Y3, Y3
-	XORQ       DI, DI
+	XORQ       BX, BX
 	TESTQ      SI, SI
 	JZ         rest_c
 
 vectors_c:
-	VMOVUPS      (AX)(DI*1), Y4
+	VMOVUPS      (AX)(BX*1), Y4
 	VSUBPS       Y1, Y4, Y4
 	VCMPPS       $0x15, vectorConstants<>+0(SB), Y4, Y5
 	VANDPS       Y4, Y5, Y4
@@ -3298,20 +3432,20 @@ vectors_c:
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y7, Y7
 	VANDPS       Y7, Y5, Y4
-	VMOVUPS      Y4, (AX)(DI*1)
+	VMOVUPS      Y4, (AX)(BX*1)
 	VEXTRACTF128 $0x01, Y4, X5
 	VCVTPS2PD    X4, Y4
 	VCVTPS2PD    X5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	ADDQ         $0x20, DI
-	CMPQ         DI, SI
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
 	JNE          vectors_c
 
 rest_c:
-	TESTQ        BX, BX
+	TESTQ        DI, DI
 	JZ           done_c
-	VMASKMOVPS   (AX)(DI*1), Y0, Y4
+	VMASKMOVPS   (AX)(BX*1), Y0, Y4
 	VSUBPS       Y1, Y4, Y1
 	VCMPPS       $0x15, vectorConstants<>+0(SB), Y1, Y4
 	VANDPS       Y1, Y4, Y1
@@ -3342,7 +3476,7 @@ rest_c:
 	VMULPS       Y1, Y6, Y6
 	VANDPS       Y6, Y4, Y1
 	VANDPS       Y0, Y1, Y1
-	VMASKMOVPS   Y1, Y0, (AX)(DI*1)
+	VMASKMOVPS   Y1, Y0, (AX)(BX*1)
 	VEXTRACTF128 $0x01, Y1, X4
 	VCVTPS2PD    X1, Y1
 	VCVTPS2PD    X4, Y4
@@ -3355,81 +3489,154 @@ done_c:
 	VADDPD       X1, X2, X2
 	VPERMILPD    $0x01, X2, X1
 	VADDSD       X1, X2, X2
-	MOVQ         $0x3ff0000000000000, DI
-	VMOVQ        DI, X1
+	MOVQ         $0x3ff0000000000000, BX
+	VMOVQ        BX, X1
 	VDIVSD       X2, X1, X2
 	VCVTSD2SS    X2, X2, X2
 	VBROADCASTSS X2, Y1
-	XORQ         DI, DI
+	XORQ         BX, BX
 	TESTQ        SI, SI
 	JZ           rest_d
 
 vectors_d:
-	VMOVUPS (AX)(DI*1), Y2
+	VMOVUPS (AX)(BX*1), Y2
 	VMULPS  Y1, Y2, Y2
-	VMOVUPS Y2, (AX)(DI*1)
-	ADDQ    $0x20, DI
-	CMPQ    DI, SI
+	VMOVUPS Y2, (AX)(BX*1)
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
 	JNE     vectors_d
 
 rest_d:
-	TESTQ      BX, BX
+	TESTQ      DI, DI
 	JZ         done_d
-	VMASKMOVPS (AX)(DI*1), Y0, Y2
+	VMASKMOVPS (AX)(BX*1), Y0, Y2
 	VMULPS     Y1, Y2, Y1
-	VMASKMOVPS Y1, Y0, (AX)(DI*1)
+	VMASKMOVPS Y1, Y0, (AX)(BX*1)
 
 done_d:
+next:
 	ADDQ CX, AX
 	DECQ DX
 	JNZ  row
+
+end:
 	VZEROUPPER
 	RET
 
-// func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32)
+// func softmaxRowsGradientAVX2(rows int, n int, p *float32, d *float32, stride int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·softmaxRowsGradientAVX2(SB), NOSPLIT, $0-32
-	MOVQ    p+16(FP), AX
-	MOVQ    d+24(FP), CX
-	MOVQ    rows+0(FP), DX
-	MOVQ    n+8(FP), BX
-	MOVQ    BX, SI
-	ANDQ    $-8, SI
-	MOVQ    BX, DI
-	SUBQ    SI, DI
-	SHLQ    $0x02, SI
-	MOVQ    DI, R8
-	LEAQ    tailMask<>+32(SB), R9
-	NEGQ    R8
-	VMOVUPS (R9)(R8*4), Y0
-	SHLQ    $0x02, BX
+TEXT ·softmaxRowsGradientAVX2(SB), NOSPLIT, $0-40
+	MOVQ        p+16(FP), AX
+	MOVQ        d+24(FP), CX
+	MOVQ        stride+32(FP), DX
+	MOVQ        rows+0(FP), BX
+	MOVQ        n+8(FP), SI
+	MOVQ        SI, DI
+	ANDQ        $-8, DI
+	MOVQ        SI, R8
+	SUBQ        DI, R8
+	SHLQ        $0x02, DI
+	MOVQ        R8, R9
+	LEAQ        tailMask<>+32(SB), R10
+	NEGQ        R9
+	VMOVUPS     (R10)(R9*4), Y0
+	CMPQ        SI, $0x04
+	JG          row
+	VMOVAPS     Y0, Y1
+	VINSERTF128 $0x01, X0, Y1, Y1
+
+pairs:
+	CMPQ         BX, $0x02
+	JL           last
+	VMASKMOVPS   (AX), X0, X2
+	VMASKMOVPS   (AX)(DX*1), X0, X1
+	VINSERTF128  $0x01, X1, Y2, Y2
+	VMASKMOVPS   (CX), X0, X3
+	VMASKMOVPS   (CX)(DX*1), X0, X1
+	VINSERTF128  $0x01, X1, Y3, Y3
+	VEXTRACTF128 $0x01, Y2, X4
+	VCVTPS2PD    X2, Y1
+	VCVTPS2PD    X4, Y5
+	VEXTRACTF128 $0x01, Y3, X4
+	VCVTPS2PD    X3, Y6
+	VCVTPS2PD    X4, Y7
+	VMULPD       Y1, Y6, Y6
+	VMULPD       Y5, Y7, Y7
+	VPERM2F128   $0x20, Y7, Y6, Y1
+	VPERM2F128   $0x31, Y7, Y6, Y5
+	VADDPD       Y5, Y1, Y1
+	VPERMILPD    $0x05, Y1, Y5
+	VADDPD       Y5, Y1, Y1
+	VCVTPD2PSY   Y1, X4
+	VPERMPD      $0x50, Y4, Y4
+	VSUBPS       Y4, Y3, Y1
+	VMULPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VMASKMOVPS   X1, X0, (CX)
+	VMASKMOVPS   X2, X0, (CX)(DX*1)
+	ADDQ         DX, AX
+	ADDQ         DX, AX
+	ADDQ         DX, CX
+	ADDQ         DX, CX
+	SUBQ         $0x02, BX
+	JMP          pairs
+
+last:
+	TESTQ BX, BX
+	JZ    end
 
 row:
+	XORQ         SI, SI
+	TESTQ        DI, DI
+	JNZ          long
+	VMASKMOVPS   (AX)(SI*1), Y0, Y1
+	VMASKMOVPS   (CX)(SI*1), Y0, Y2
+	VEXTRACTF128 $0x01, Y1, X3
+	VCVTPS2PD    X1, Y4
+	VCVTPS2PD    X3, Y3
+	VEXTRACTF128 $0x01, Y2, X5
+	VCVTPS2PD    X2, Y6
+	VCVTPS2PD    X5, Y5
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y3, Y5, Y5
+	VADDPD       Y5, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X3
+	VADDPD       X3, X6, X6
+	VPERMILPD    $0x01, X6, X3
+	VADDSD       X3, X6, X6
+	VCVTSD2SS    X6, X6, X6
+	VBROADCASTSS X6, Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (CX)(SI*1)
+	JMP          next
+
+long:
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
-	XORQ   R8, R8
-	TESTQ  SI, SI
+	XORQ   SI, SI
+	TESTQ  DI, DI
 	JZ     rest_b
 
 vectors_b:
-	VCVTPS2PD   (AX)(R8*1), Y3
-	VCVTPS2PD   16(AX)(R8*1), Y4
-	VCVTPS2PD   (CX)(R8*1), Y5
-	VCVTPS2PD   16(CX)(R8*1), Y6
+	VCVTPS2PD   (AX)(SI*1), Y3
+	VCVTPS2PD   16(AX)(SI*1), Y4
+	VCVTPS2PD   (CX)(SI*1), Y5
+	VCVTPS2PD   16(CX)(SI*1), Y6
 	VFMADD231PD Y3, Y5, Y1
 	VFMADD231PD Y4, Y6, Y2
-	ADDQ        $0x20, R8
-	CMPQ        R8, SI
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
 	JNE         vectors_b
 
 rest_b:
-	TESTQ        DI, DI
+	TESTQ        R8, R8
 	JZ           done_b
-	VMASKMOVPS   (AX)(R8*1), Y0, Y3
+	VMASKMOVPS   (AX)(SI*1), Y0, Y3
 	VEXTRACTF128 $0x01, Y3, X4
 	VCVTPS2PD    X3, Y3
 	VCVTPS2PD    X4, Y4
-	VMASKMOVPS   (CX)(R8*1), Y0, Y5
+	VMASKMOVPS   (CX)(SI*1), Y0, Y5
 	VEXTRACTF128 $0x01, Y5, X6
 	VCVTPS2PD    X5, Y5
 	VCVTPS2PD    X6, Y6
@@ -3444,34 +3651,37 @@ done_b:
 	VADDSD       X2, X1, X1
 	VCVTSD2SS    X1, X1, X1
 	VBROADCASTSS X1, Y1
-	XORQ         R8, R8
-	TESTQ        SI, SI
+	XORQ         SI, SI
+	TESTQ        DI, DI
 	JZ           rest_c
 
 vectors_c:
-	VMOVUPS (CX)(R8*1), Y2
+	VMOVUPS (CX)(SI*1), Y2
 	VSUBPS  Y1, Y2, Y2
-	VMOVUPS (AX)(R8*1), Y3
+	VMOVUPS (AX)(SI*1), Y3
 	VMULPS  Y3, Y2, Y2
-	VMOVUPS Y2, (CX)(R8*1)
-	ADDQ    $0x20, R8
-	CMPQ    R8, SI
+	VMOVUPS Y2, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
 	JNE     vectors_c
 
 rest_c:
-	TESTQ      DI, DI
+	TESTQ      R8, R8
 	JZ         done_c
-	VMASKMOVPS (CX)(R8*1), Y0, Y2
+	VMASKMOVPS (CX)(SI*1), Y0, Y2
 	VSUBPS     Y1, Y2, Y1
-	VMASKMOVPS (AX)(R8*1), Y0, Y2
+	VMASKMOVPS (AX)(SI*1), Y0, Y2
 	VMULPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (CX)(R8*1)
+	VMASKMOVPS Y1, Y0, (CX)(SI*1)
 
 done_c:
-	ADDQ BX, AX
-	ADDQ BX, CX
-	DECQ DX
+next:
+	ADDQ DX, AX
+	ADDQ DX, CX
+	DECQ BX
 	JNZ  row
+
+end:
 	VZEROUPPER
 	RET
 

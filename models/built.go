@@ -110,7 +110,7 @@ func (crossEntropy) backward(t *pass, n *node) {
 		for i := range t.rows {
 			t.losses[i] = t.subtractTarget(i, host.Row(i))
 		}
-		t.upload(delta, host)
+		upload(t.be, delta, host)
 	})
 }
 

@@ -2,6 +2,7 @@ package models
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -70,6 +71,7 @@ func headsWidth(heads []Head) int {
 type headUnit struct {
 	heads []Head
 	width int
+	spans [SoftmaxHead + 1][][2]int // first and last+1 coordinate of heads of every kind
 }
 
 // heads adds a unit that applies the heads, or no unit if all heads are linear.
@@ -92,75 +94,123 @@ func newHeadUnit(heads []Head) *headUnit {
 		}
 		u.heads = append(u.heads, h)
 	}
+	lo := 0
+	for _, h := range u.heads {
+		u.spans[h.Out] = append(u.spans[h.Out], [2]int{lo, lo + h.Width})
+		lo += h.Width
+	}
 	return u
 }
 
 func (u *headUnit) out() int { return u.width }
-
-func (u *headUnit) forward(t *pass, n *node) {
-	t.be.Apply(device.Identity, t.value(n), t.operand(n, 0))
-	u.apply(t.be, t.value(n))
-}
 
 // headFuncs are the functions of heads whose coordinates are independent.
 var headFuncs = map[HeadKind]device.Func{SigmoidHead: device.Sigmoid, TanhHead: device.Tanh}
 
 // manyHeads is the number of heads from which they are applied to blocks of rows, each of which has
 // blockOfHeads coordinates, few enough for the cache of a core.
-const manyHeads, blockOfHeads = 16, 1 << 16
+const manyHeads, blockOfHeads = 8, 1 << 16
 
-// each calls do with every head that changes its coordinates, which are columns lo to hi−1 of
-// matrices like m, and with ranges of rows.
-func (u *headUnit) each(m device.Matrix, do func(k HeadKind, first, last, lo, hi int)) {
-	block := m.Rows
-	if m.Mem == nil && len(u.heads) >= manyHeads {
-		block = max(blockOfHeads/u.width, 1)
+func (u *headUnit) many(m device.Matrix) bool { return m.Mem == nil && len(u.heads) >= manyHeads }
+
+// A headOp applies a head to d, or its derivative, given its result y.
+type headOp func(be device.Backend, k HeadKind, y, d device.Matrix)
+
+// copied copies from to to, to which it then applies every head, on all cores if there are many.
+func (u *headUnit) copied(be device.Backend, do headOp, y, from, to device.Matrix) {
+	s, ok := be.(device.Sharing)
+	if !ok || !u.many(y) {
+		be.Apply(device.Identity, to, from)
+		u.each(be, do, y, to)
+		return
 	}
-	for first := 0; first < m.Rows; first += block {
-		last, lo := min(first+block, m.Rows), 0
-		for _, h := range u.heads {
-			if h.Out != Linear {
-				do(h.Out, first, last, lo, lo+h.Width)
+	block := max(blockOfHeads/u.width, 1)
+	s.Share((y.Rows+block-1)/block, func(i int) {
+		first, last := i*block, min((i+1)*block, y.Rows)
+		be.Apply(device.Identity, to.RowRange(first, last), from.RowRange(first, last))
+		u.each(be, do, y.RowRange(first, last), to.RowRange(first, last))
+	})
+}
+
+// each calls do with every head that changes its coordinates. If there are many heads, it calls do
+// with all columns of one function together, in copies; that of d is copied back.
+func (u *headUnit) each(be device.Backend, do headOp, y, d device.Matrix) {
+	for kind, spans := range u.spans {
+		k, together := HeadKind(kind), len(spans) > 1 && u.many(y)
+		switch {
+		case k == Linear:
+		case k != SoftmaxHead && together:
+			u.gathered(be, do, k, y, d)
+		default:
+			for _, s := range spans {
+				do(be, k, y.Slice(0, y.Rows, s[0], s[1]), d.Slice(0, y.Rows, s[0], s[1]))
 			}
-			lo += h.Width
 		}
 	}
 }
 
-// apply applies the heads to y, in place.
-func (u *headUnit) apply(be device.Backend, y device.Matrix) {
-	u.each(y, func(k HeadKind, first, last, lo, hi int) {
-		part := y.Slice(first, last, lo, hi)
-		if k == SoftmaxHead {
-			be.Softmax(part)
-		} else {
-			be.Apply(headFuncs[k], part, part)
+var headRooms = sync.Pool{New: func() any { return new([]float32) }}
+
+// gathered calls do with copies of the columns of one function, of about a thousand numbers, and
+// copies the second ones back.
+func (u *headUnit) gathered(be device.Backend, do headOp, k HeadKind, y, d device.Matrix) {
+	room, rows := headRooms.Get().(*[]float32), 1+1024/u.width
+	*room = grow(*room, 2*rows*u.width)
+	for lo := 0; lo < y.Rows; lo += rows {
+		hi, n := min(lo+rows, y.Rows), 0
+		from, to := (*room)[:rows*u.width], (*room)[rows*u.width:]
+		for i := lo; i < hi; i++ {
+			out, grad := y.Row(i), d.Row(i)
+			for _, s := range u.spans[k] {
+				for j := s[0]; j < s[1]; j++ {
+					from[n], to[n] = out[j], grad[j]
+					n++
+				}
+			}
 		}
-	})
+		do(be, k, device.HostMatrix(1, n, from), device.HostMatrix(1, n, to))
+		for i := lo; i < hi; i++ {
+			for _, s := range u.spans[k] {
+				to = to[copy(d.Row(i)[s[0]:s[1]], to):]
+			}
+		}
+	}
+	headRooms.Put(room)
+}
+
+func (u *headUnit) forward(t *pass, n *node) {
+	u.copied(t.be, applyHead, t.value(n), t.operand(n, 0), t.value(n))
 }
 
 func (u *headUnit) backward(t *pass, n *node) {
-	y, delta := t.value(n), t.delta(n)
-	u.each(y, func(k HeadKind, first, last, lo, hi int) {
-		out, d := y.Slice(first, last, lo, hi), delta.Slice(first, last, lo, hi)
-		if k == SoftmaxHead {
-			t.softmaxGradient(out, d)
-		} else {
-			t.be.Gradient(headFuncs[k], d, out)
-		}
+	t.pull(n, 0, func(dx device.Matrix) {
+		u.copied(t.be, headGradient, t.value(n), t.delta(n), dx)
 	})
-	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
+}
+
+// apply applies the heads to y, in place.
+func (u *headUnit) apply(be device.Backend, y device.Matrix) { u.each(be, applyHead, y, y) }
+
+func applyHead(be device.Backend, k HeadKind, y, d device.Matrix) {
+	if k == SoftmaxHead {
+		be.Softmax(d)
+	} else {
+		be.Apply(headFuncs[k], d, y)
+	}
+}
+
+func headGradient(be device.Backend, k HeadKind, y, d device.Matrix) {
+	if k == SoftmaxHead {
+		softmaxGradient(be, y, d)
+	} else {
+		be.Gradient(headFuncs[k], d, y)
+	}
 }
 
 // softmaxGradient turns the derivative δ with respect to p = softmax(x) into the derivative with
 // respect to x: p ∘ (δ − Σ p δ).
-func (t *pass) softmaxGradient(p, delta device.Matrix) {
-	from, to := toHost(t.be, p, nil), toHost(t.be, delta, nil)
-	if width := p.Cols; from.Stride == width && to.Stride == width {
-		from, to = from.Reshape(1, p.Rows*width), to.Reshape(1, p.Rows*width)
-	}
-	for i := range from.Rows {
-		host.SoftmaxGradient(p.Cols, from.Row(i), to.Row(i))
-	}
-	t.upload(delta, to)
+func softmaxGradient(be device.Backend, p, delta device.Matrix) {
+	from, to := toHost(be, p, nil), toHost(be, delta, nil)
+	host.SoftmaxGradient(from, to)
+	upload(be, delta, to)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 )
 
-// TestManyHeadsInBlocks: many heads, which are applied to a few rows at a time, give the bits that
-// they give row by row, also if the last block is smaller.
+// TestManyHeadsInBlocks: many heads, which are applied to a few rows at a time and all those of one
+// function together, give the bits that each gives alone, also if the last block is smaller.
 func TestManyHeadsInBlocks(t *testing.T) {
 	var heads []Head
 	for i := range 40 {
@@ -20,20 +20,27 @@ func TestManyHeadsInBlocks(t *testing.T) {
 		t.Fatalf("%d heads are left, want at least %d", len(u.heads), manyHeads)
 	}
 	rows := 2*(blockOfHeads/u.width) + 3
-	x := make([]float32, rows*u.width)
 	rng := rand.New(rand.NewPCG(8, 1))
-	for i := range x {
-		x[i] = float32(4 * rng.NormFloat64())
-	}
-	whole, alone := slices.Clone(x), slices.Clone(x)
-	be := device.CPU()
-	u.apply(be, device.HostMatrix(rows, u.width, whole))
+	x, delta := normalMatrix(rng, rows, u.width), normalMatrix(rng, rows, u.width)
+	y := device.HostMatrix(rows, u.width, slices.Clone(x.Data))
+	dx := device.HostMatrix(rows, u.width, slices.Clone(delta.Data))
 	for i := range rows {
-		u.apply(be, device.HostMatrix(1, u.width, alone[i*u.width:(i+1)*u.width]))
+		lo := 0
+		for _, h := range heads {
+			if out := y.Slice(i, i+1, lo, lo+h.Width); h.Out != Linear {
+				applyHead(host, h.Out, out, out)
+				headGradient(host, h.Out, out, dx.Slice(i, i+1, lo, lo+h.Width))
+			}
+			lo += h.Width
+		}
 	}
-	for i := range whole {
-		if whole[i] != alone[i] {
-			t.Fatalf("row %d, column %d: %v, alone %v", i/u.width, i%u.width, whole[i], alone[i])
+	for cores := 1; cores < 3; cores++ {
+		be := device.CPUWith(cores)
+		out, grad := be.New(rows, u.width), be.New(rows, u.width)
+		u.copied(be, applyHead, out, x, out)
+		u.copied(be, headGradient, out, delta, grad)
+		if !slices.Equal(out.Data, y.Data) || !slices.Equal(grad.Data, dx.Data) {
+			t.Fatalf("%d cores: heads together give other bits", cores)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var host = device.CPUWith(1).(interface {
 	AddMultiple(alpha float32, x, y []float32)
 	Raise(y, x []float32)
 	GiveEqual(dx, d, x, y []float32)
-	SoftmaxGradient(width int, p, d []float32)
+	SoftmaxGradient(p, d device.Matrix)
 	Standardize(width int, centre, eps float64, dst, src []float32)
 	StandardizeGradient(width int, centre, eps float64, dx, dy, y, src []float32)
 })

@@ -119,7 +119,7 @@ func (u *attentionUnit) backward(t *pass, n *node) {
 		for h := range u.heads {
 			t.be.Gemm(false, true, 1, u.head(dy, h), u.head(v, h), 0, u.of(ds, h))
 		}
-		t.softmaxGradient(p, ds)
+		softmaxGradient(t.be, p, ds)
 		u.pad(t, present, ds, i, 0)
 		for _, g := range []struct {
 			to, scores, other device.Matrix

@@ -30,8 +30,8 @@ func (u *groupUnit) forward(t *pass, n *node) {
 			shift)
 		host.BiasApply(u.f, out, device.Matrix{})
 	})
-	t.upload(t.keep(n, 1, 2*u.channels), stats)
-	t.upload(t.value(n), y)
+	upload(t.be, t.keep(n, 1, 2*u.channels), stats)
+	upload(t.be, t.value(n), y)
 }
 
 // rows returns the records' gradients with respect to the gain and the shift.
@@ -56,9 +56,9 @@ func (u *groupUnit) backward(t *pass, n *node) {
 		host.NormalizeGroupsGradient(u.channels/u.groups, u.of(dst, i), u.of(delta, i), u.of(x, i),
 			u.of(stats, i), gain, dGain.RowRange(i, i+1), dShift.RowRange(i, i+1))
 	})
-	t.upload(dx, dst)
-	t.upload(gains, dGain)
-	t.upload(shifts, dShift)
+	upload(t.be, dx, dst)
+	upload(t.be, gains, dGain)
+	upload(t.be, shifts, dShift)
 	if add {
 		t.be.Axpy(1, d, to)
 	}

@@ -87,13 +87,13 @@ func (u *rowUnit) forward(t *pass, n *node) {
 		clear(y.Row(i)) // of another record
 		u.op.Forward(y.Row(i), t.keyOf(n, i), rowsAt(from, i)...)
 	})
-	t.upload(t.value(n), y)
+	upload(t.be, t.value(n), y)
 }
 
 // upload copies m to dst, if dst is in the memory of a device.
-func (t *pass) upload(dst, m device.Matrix) {
+func upload(be device.Backend, dst, m device.Matrix) {
 	if dst.Mem != nil && dst.Rows > 0 {
-		t.be.Upload(dst, m.Data)
+		be.Upload(dst, m.Data)
 	}
 }
 
@@ -121,6 +121,6 @@ func (u *rowUnit) backward(t *pass, n *node) {
 		u.op.Backward(rowsAt(host, i), dy.Row(i), y.Row(i), t.keyOf(n, i), rowsAt(from, i)...)
 	})
 	for k := range to {
-		t.upload(to[k], host[k])
+		upload(t.be, to[k], host[k])
 	}
 }

@@ -159,7 +159,7 @@ func (u *embedUnit) backward(t *pass, n *node) {
 			clear(d.Row(p))
 		}
 	}
-	t.upload(u.at(t.delta(n)), d)
+	upload(t.be, u.at(t.delta(n)), d)
 }
 
 func (u *embedUnit) uses(t *pass, n *node, list []use) []use {

@@ -1,8 +1,6 @@
 package rff
 
 import (
-	"sync"
-
 	"github.com/seed7ba64551/privgen/device"
 )
 
@@ -29,140 +27,140 @@ type batchWork struct {
 	codes, slopes device.Matrix // rows × width
 	products      device.Matrix // width × width
 	single        device.Matrix // 1 × width
+	record        device.Matrix // 1 × In
 }
 
-// batchPool keeps the scratch memory of one embedding for later calls.
-type batchPool struct{ pool sync.Pool }
-
-func (p *batchPool) take(rows, width int) *batchWork {
-	w, _ := p.pool.Get().(*batchWork)
+func (t *pairsMap) takeWork(rows int) *batchWork {
+	w, _ := t.batch.Get().(*batchWork)
 	if w == nil {
-		w = &batchWork{single: hostZeros(1, width)}
+		all := hostZeros(1, t.width+t.in)
+		w = &batchWork{single: all, record: all.Slice(0, 1, t.width, t.width+t.in)}
 	}
-	if w.codes.Rows < rows {
-		w.codes, w.slopes = hostZeros(rows, width), hostZeros(rows, width)
+	if t.both > 0 && w.codes.Rows < rows {
+		w.codes, w.slopes = hostZeros(rows, t.width), hostZeros(rows, t.width)
+		w.products = hostZeros(t.width, t.width)
 	}
 	return w
-}
-
-// square makes room for products.
-func (w *batchWork) square(width int) {
-	if w.products.Rows < width {
-		w.products = hostZeros(width, width)
-	}
 }
 
 func hostZeros(rows, cols int) device.Matrix {
 	return device.HostMatrix(rows, cols, make([]float32, rows*cols))
 }
 
-// encode writes the codes of every record into a row of codes.
-func (t *pairsMap) encode(be device.Backend, x, codes device.Matrix) {
-	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			t.project(x.Row(i), codes.Row(i))
-		}
-	})
+// encoded writes the codes of records into rows of w.codes, from the given one.
+func (t *pairsMap) encoded(w *batchWork, first int, x device.Matrix) device.Matrix {
+	codes := w.codes.RowRange(first, first+x.Rows)
+	clear(codes.Data)
+	t.encode(x, codes, t.every)
+	return codes
+}
+
+// repeated returns a matrix whose rows are all the same numbers.
+func repeated(rows int, row device.Matrix) device.Matrix {
+	row.Rows, row.Stride = rows, 0
+	return row
 }
 
 // Sum implements [BatchEmbedding]. It computes the sum of all outer products of codes as one matrix
-// product.
+// product. Without products it sums coordinates instead of the codes of choices.
 func (t *pairsMap) Sum(be device.Backend, x, dst device.Matrix) {
-	w := t.batch.take(x.Rows, t.width)
-	defer t.batch.pool.Put(w)
-	codes := w.codes.RowRange(0, x.Rows)
-	t.encode(be, x, codes)
-	be.ColSums(nil, codes, 0, w.single)
+	w := t.takeWork(x.Rows)
+	defer t.batch.Put(w)
 	if t.both > 0 {
-		w.square(t.width)
+		parallel(be, x.Rows, t.width, func(lo, hi int) { t.encoded(w, lo, x.RowRange(lo, hi)) })
+		codes := w.codes.RowRange(0, x.Rows)
+		be.ColSums(nil, codes, 0, w.single.Slice(0, 1, 0, t.width))
 		be.Gemm(true, false, 1, codes, codes, 0, w.products)
+	} else {
+		be.Fill(w.single, 0)
+		parallel(be, len(t.numbers), 4*x.Rows, func(lo, hi int) {
+			t.encode(x, repeated(x.Rows, w.single), t.numbers[lo:hi])
+		})
+		t.encode(w.record, w.single, t.choices)
 	}
 	out := dst.Row(0)
 	for _, m := range t.terms {
-		t.gather(w, m, out[:m.size])
-		out = out[m.size:]
+		for i := range m.rows {
+			from := t.sums(w, m, i)
+			scaleTo(out, from, m.scale)
+			out = out[len(from):]
+		}
 	}
 }
 
-// gather copies one term's sums to dst.
-func (t *pairsMap) gather(w *batchWork, m term, dst []float32) {
-	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], t.axes[last].width()
+// sums returns the numbers of row i of a term, whose rows are levels of its first axis.
+func (t *pairsMap) sums(w *batchWork, m term, i int) []float32 {
 	if len(m.axes) == 1 {
-		scaleTo(dst, w.single.Row(0)[from:from+width], m.scale)
-		return
+		return t.of(m.axes[0], w.single.Data)
 	}
-	for i := range t.axes[first].width() {
-		scaleTo(dst[i*width:(i+1)*width], w.products.Row(t.at[first] + i)[from:from+width], m.scale)
-	}
+	return t.of(m.axes[1], w.products.Row(t.at[m.axes[0]]+i))
 }
 
 // PullBack implements [BatchEmbedding].
 func (t *pairsMap) PullBack(be device.Backend, x, pull device.Matrix, own float32,
 	dx device.Matrix) {
-	w := t.batch.take(x.Rows, t.width)
-	defer t.batch.pool.Put(w)
-	codes, slopes := w.codes.RowRange(0, x.Rows), w.slopes.RowRange(0, x.Rows)
-	t.encode(be, x, codes)
-	if t.both > 0 {
-		w.square(t.width)
-		be.Fill(w.products, 0)
-	}
-	in := pull.Row(0)
-	for _, m := range t.terms {
-		t.scatter(w, m, in[:m.size])
-		in = in[m.size:]
-	}
-	if t.both > 0 {
-		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
-	} else {
-		be.Fill(slopes, 0)
-	}
-	be.BiasApply(device.Identity, slopes, w.single)
+	w := t.takeWork(x.Rows)
+	defer t.batch.Put(w)
+	t.spread(w, pull.Row(0))
 	parallel(be, x.Rows, t.width, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			t.pullRow(x.Row(i), codes.Row(i), slopes.Row(i), own, dx.Row(i))
-		}
+		t.pullRows(be, w, lo, x.RowRange(lo, hi), own, dx.RowRange(lo, hi))
 	})
 }
 
-// scatter writes one term's pull to the positions at which its axes read it.
-func (t *pairsMap) scatter(w *batchWork, m term, pull []float32) {
-	first, last := m.axes[0], m.axes[len(m.axes)-1]
-	from, width := t.at[last], t.axes[last].width()
-	if len(m.axes) == 1 {
-		scaleTo(w.single.Row(0)[from:from+width], pull, m.scale)
-		return
+// spread writes the pull to the positions at which axes read it.
+func (t *pairsMap) spread(w *batchWork, pull []float32) {
+	clear(w.products.Data)
+	for _, m := range t.terms {
+		for i := range m.rows {
+			to := t.sums(w, m, i)
+			scaleTo(to, pull[:len(to)], m.scale)
+			for j := 0; len(m.axes) == 2 && j < len(to); j++ {
+				w.products.Row(t.at[m.axes[1]] + j)[t.at[m.axes[0]]+i] = to[j]
+			}
+			pull = pull[len(to):]
+		}
 	}
-	for i := range t.axes[first].width() {
-		row := pull[i*width : (i+1)*width]
-		scaleTo(w.products.Row(t.at[first] + i)[from:from+width], row, m.scale)
-		for j, v := range row {
-			w.products.Row(from + j)[t.at[first]+i] = m.scale * v
+	for _, k := range t.choices {
+		copy(w.record.Data[t.axes[k].(oneHot).at:], t.of(k, w.single.Data))
+	}
+}
+
+// pullRows is PullBack for a part of the rows, from the given one.
+func (t *pairsMap) pullRows(be device.Backend, w *batchWork, first int, x device.Matrix,
+	own float32, dx device.Matrix) {
+	codes, slopes, axes := device.Matrix{}, repeated(x.Rows, w.single), t.numbers
+	if t.both > 0 {
+		codes, slopes, axes = t.encoded(w, first, x), w.slopes.RowRange(first, first+x.Rows), t.every
+		be.Gemm(false, false, 1, codes, w.products, 0, slopes)
+		be.BiasApply(device.Identity, slopes, w.single.Slice(0, 1, 0, t.width))
+	}
+	scratch := t.workspace()
+	defer t.pool.Put(scratch)
+	for lo := 0; lo < x.Rows; lo += rowBlock {
+		hi := min(lo+rowBlock, x.Rows)
+		scratch.weigh(t, codes, lo, hi, own)
+		for _, k := range axes {
+			for i := lo; t.both > 0 && i < hi; i++ {
+				others := scratch.totals[i-lo] - scratch.squares[k*rowBlock+i-lo]
+				scratch.own[i-lo] = own * float32(t.alone+t.both*others)
+			}
+			t.parts[k].backward(x.RowRange(lo, hi), slopes.Slice(lo, hi, t.at[k], t.at[k+1]),
+				scratch.own[:], dx.RowRange(lo, hi))
 		}
 	}
 }
 
-// pullRow adds to dp the derivative of ½·own·‖φ‖² with respect to the codes. For the code p of a
-// column this is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′ of the other columns.
-// It then propagates dp from codes to coordinates.
-func (t *pairsMap) pullRow(x, p, dp []float32, own float32, dx []float32) {
-	total := 0.0
-	for k := 0; t.both > 0 && k < len(t.axes); k++ {
-		total += squared(t.of(k, p))
-	}
-	clear(dx)
-	for k, a := range t.axes {
-		lo, hi := t.at[k], t.at[k]+a.width()
-		weight := t.alone
-		if t.both > 0 {
-			weight += t.both * (total - squared(p[lo:hi]))
+// weigh computes the squares of the codes of rows lo to hi−1. The derivative of ½·own·‖φ‖² with
+// respect to the code p of a column is own·p·(s₁² + Σ s²‖p′‖²), where the sum is over the codes p′
+// of the other columns.
+func (w *workspace) weigh(t *pairsMap, codes device.Matrix, lo, hi int, own float32) {
+	for i := range hi - lo {
+		w.totals[i], w.own[i] = 0, own*float32(t.alone)
+		for k := 0; t.both > 0 && k < len(t.axes); k++ {
+			square := squared(t.of(k, codes.Row(lo+i)))
+			w.squares[k*rowBlock+i] = square
+			w.totals[i] += square
 		}
-		f := own * float32(weight)
-		for j, v := range p[lo:hi] {
-			dp[lo+j] += f * v
-		}
-		a.backward(x, dp[lo:hi], dx)
 	}
 }
 

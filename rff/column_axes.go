@@ -1,11 +1,20 @@
 package rff
 
+import "github.com/seed7ba64551/privgen/device"
+
 // oneHot is the axis of a categorical column. Its features are the column's coordinates.
 type oneHot struct{ at, levels int }
 
 func (a oneHot) width() int { return a.levels }
 
-func (a oneHot) features(x, p []float32) { copy(p, x[a.at:a.at+a.levels]) }
+func (a oneHot) features(x, p device.Matrix) {
+	for i := range x.Rows {
+		code := p.Data[i*p.Stride:][:a.levels]
+		for j, v := range x.Data[i*x.Stride+a.at:][:a.levels] {
+			code[j] += v
+		}
+	}
+}
 
 func (a oneHot) span() (lo, hi int) { return a.at, a.at + a.levels }
 
@@ -19,9 +28,12 @@ func (a oneHot) list(in []int32, x []float32, places []int32, values []float32) 
 	return places, values
 }
 
-func (a oneHot) backward(_, dp, dx []float32) {
-	for i, d := range dp {
-		dx[a.at+i] += d
+func (a oneHot) backward(x, dp device.Matrix, own []float32, dx device.Matrix) {
+	for i := range x.Rows {
+		d, to := dp.Data[i*dp.Stride:][:a.levels], dx.Data[i*dx.Stride+a.at:][:a.levels]
+		for j, v := range x.Data[i*x.Stride+a.at:][:a.levels] {
+			to[j] = d[j] + own[i]*v
+		}
 	}
 }
 
@@ -60,13 +72,22 @@ func (a hat) present(x []float32) float32 {
 	return 1 - min(x[a.at+1], 1)
 }
 
-func (a hat) features(x, p []float32) {
-	clear(p)
-	knot, part := a.cell(x)
-	there := a.present(x)
-	p[knot], p[knot+1] = there*(1-part), there*part
-	if a.missing {
-		p[a.knots] = 1 - there
+// code returns the entries of the code at the knots around a number.
+func (a hat) code(x []float32) (knot int, part, there, low, high float32) {
+	knot, part = a.cell(x)
+	there = a.present(x)
+	return knot, part, there, float32(there * (1 - part)), float32(there * part)
+}
+
+func (a hat) features(x, p device.Matrix) {
+	for i := range x.Rows {
+		knot, _, there, low, high := a.code(x.Data[i*x.Stride:])
+		code := p.Data[i*p.Stride:]
+		code[knot] += low
+		code[knot+1] += high
+		if a.missing {
+			code[a.knots] += 1 - there
+		}
 	}
 }
 
@@ -83,28 +104,31 @@ func (a hat) list(in []int32, x []float32, places []int32, values []float32) ([]
 		own[int(in[i])-a.at] = v
 	}
 	a.at = 0
-	knot, part := a.cell(own[:])
-	there := a.present(own[:])
+	knot, _, there, low, high := a.code(own[:])
 	add := func(place int, v float32) {
 		if v != 0 {
 			places, values = append(places, int32(place)), append(values, v)
 		}
 	}
-	add(knot, there*(1-part))
-	add(knot+1, there*part)
+	add(knot, low)
+	add(knot+1, high)
 	if a.missing {
 		add(a.knots, 1-there)
 	}
 	return places, values
 }
 
-func (a hat) backward(x, dp, dx []float32) {
-	knot, part := a.cell(x)
-	there := a.present(x)
-	if v := x[a.at]; v >= 0 && v <= 1 {
-		dx[a.at] += there * float32(a.knots-1) * (dp[knot+1] - dp[knot])
-	}
-	if a.missing {
-		dx[a.at+1] += dp[a.knots] - (1-part)*dp[knot] - part*dp[knot+1]
+func (a hat) backward(x, dp device.Matrix, own []float32, dx device.Matrix) {
+	for i := range x.Rows {
+		row, d, to := x.Data[i*x.Stride:], dp.Data[i*dp.Stride:], dx.Data[i*dx.Stride:]
+		knot, part, there, low, high := a.code(row)
+		low, high = float32(d[knot]+own[i]*low), float32(d[knot+1]+own[i]*high)
+		to[a.at] = 0
+		if v := row[a.at]; v >= 0 && v <= 1 {
+			to[a.at] = there * float32(a.knots-1) * (high - low)
+		}
+		if a.missing {
+			to[a.at+1] = float32(d[a.knots]+own[i]*(1-there)) - (1-part)*low - part*high
+		}
 	}
 }

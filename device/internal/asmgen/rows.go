@@ -14,13 +14,15 @@ import (
 
 // rowLoop gives access to the rows of a kernel.
 type rowLoop struct {
-	whole, left GPVirtual // bytes of full vectors, and the number of remaining numbers
-	tail        VecVirtual
+	whole, left GPVirtual  // bytes of full vectors, and the number of remaining numbers
+	tail, both  VecVirtual // masks of the remaining numbers; of four numbers, in both halves
+	step        GPVirtual
 	parts       int // loops over a row so far
 }
 
 // eachRow writes a loop over rows. The pointers move by step bytes, or by n numbers if step is nil.
-func eachRow(step GPVirtual, body func(r *rowLoop), pointers ...GPVirtual) {
+// If pair is not nil, it processes two rows of at most four numbers at a time.
+func eachRow(step GPVirtual, pair, body func(r *rowLoop), pointers ...GPVirtual) {
 	rows, n := pointer("rows"), pointer("n")
 	r := &rowLoop{whole: GP64(), left: GP64()}
 	MOVQ(n, r.whole)
@@ -35,6 +37,26 @@ func eachRow(step GPVirtual, body func(r *rowLoop), pointers ...GPVirtual) {
 		step = n
 		SHLQ(U8(2), n)
 	}
+	r.step = step
+	if pair != nil {
+		CMPQ(n, U8(4))
+		JG(LabelRef("row"))
+		r.both = copyOf(bundle{r.tail})[0]
+		VINSERTF128(U8(1), r.tail.AsX(), r.both, r.both)
+		Label("pairs")
+		CMPQ(rows, U8(2))
+		JL(LabelRef("last"))
+		pair(r)
+		for _, p := range pointers {
+			ADDQ(step, p)
+			ADDQ(step, p)
+		}
+		SUBQ(U8(2), rows)
+		JMP(LabelRef("pairs"))
+		Label("last")
+		TESTQ(rows, rows)
+		JZ(LabelRef("end"))
+	}
 	Label("row")
 	body(r)
 	for _, p := range pointers {
@@ -42,8 +64,58 @@ func eachRow(step GPVirtual, body func(r *rowLoop), pointers ...GPVirtual) {
 	}
 	DECQ(rows)
 	JNZ(LabelRef("row"))
+	Label("end")
 	VZEROUPPER()
 	RET()
+}
+
+// loadPair returns two rows of at most four numbers, one in each half of a vector.
+func (r *rowLoop) loadPair(p GPVirtual) bundle {
+	x, second := YMM(), XMM()
+	VMASKMOVPS(Mem{Base: p}, r.tail.AsX(), x.AsX())
+	VMASKMOVPS(Mem{Base: p, Index: r.step, Scale: 1}, r.tail.AsX(), second)
+	VINSERTF128(U8(1), second, x, x)
+	return bundle{x}
+}
+
+func (r *rowLoop) storePair(x bundle, p GPVirtual) {
+	second := XMM()
+	VEXTRACTF128(U8(1), x[0], second)
+	VMASKMOVPS(x[0].AsX(), r.tail.AsX(), Mem{Base: p})
+	VMASKMOVPS(second, r.tail.AsX(), Mem{Base: p, Index: r.step, Scale: 1})
+}
+
+// addPair returns the sums of four float64 numbers for each of two rows, each twice.
+func addPair(x [2]VecVirtual) VecVirtual {
+	even, odd := YMM(), YMM()
+	VPERM2F128(U8(0x20), x[1], x[0], even)
+	VPERM2F128(U8(0x31), x[1], x[0], odd)
+	VADDPD(odd, even, even)
+	VPERMILPD(U8(5), even, odd)
+	VADDPD(odd, even, even)
+	return even
+}
+
+// inHalves rounds what addPair returns, and fills the half of a vector with the number of its row.
+func inHalves(x VecVirtual) VecVirtual {
+	y := YMM()
+	VCVTPD2PSY(x, y.AsX())
+	VPERMPD(U8(0x50), y, y)
+	return y
+}
+
+// either writes code for rows of fewer than eight numbers, which stay in registers, and code for
+// other rows.
+func (r *rowLoop) either(short func(l lanes), long func()) {
+	at := GP64()
+	XORQ(at, at)
+	TESTQ(r.whole, r.whole)
+	JNZ(LabelRef("long"))
+	short(lanes{at: at, mask: r.tail})
+	JMP(LabelRef("next"))
+	Label("long")
+	long()
+	Label("next")
 }
 
 // over writes a loop over the vectors of a row.
@@ -130,43 +202,74 @@ func softmaxRows() {
 	begin("softmaxRows", "func(rows, n int, x *float32, stride int)")
 	x, stride := pointer("x"), pointer("stride")
 	eachRow(stride, func(r *rowLoop) {
-		top := YMM()
-		VBROADCASTSS(Mem{Base: x}, top)
-		r.over(func(l lanes) {
-			v := l.load(x)[0]
-			if l.mask != nil {
-				VBLENDVPS(l.mask, v, top, v)
-			}
-			VMAXPS(v, top, top)
-		})
-		other := YMM()
-		VPERM2F128(U8(1), top, top, other)
-		VMAXPS(other, top, top)
+		v, first, other := r.loadPair(x), YMM(), YMM()
+		VPERMILPS(U8(0), v[0], first)
+		top := result(VBLENDVPS, r.both, v, bundle{first})[0]
 		for _, order := range []uint8{0x4e, 0xb1} {
 			VPERMILPS(U8(order), top, other)
 			VMAXPS(other, top, top)
 		}
-		sum := [2]VecVirtual{YMM(), YMM()}
-		for _, s := range sum {
-			VXORPD(s, s, s)
-		}
-		r.over(func(l lanes) {
-			e := exp(sub(l.load(x), top))
-			if l.mask != nil {
-				VANDPS(l.mask, e[0], e[0])
+		e := and(exp(sub(v, top)), r.both)
+		one, share := broadcastDouble(oneDouble()), addPair(toDoubles(e[0]))
+		VDIVPD(share, one, share)
+		r.storePair(mul(e, inHalves(share)), x)
+	}, func(r *rowLoop) {
+		top := YMM()
+		VBROADCASTSS(Mem{Base: x}, top)
+		r.either(func(l lanes) {
+			v := l.load(x)
+			some := result(VBLENDVPS, l.mask, v, bundle{top})
+			VMAXPS(some[0], top, top)
+			largestLane(top)
+			e := and(exp(sub(v, top)), l.mask)
+			l.store(mul(e, softmaxShare(toDoubles(e[0]))), x)
+		}, func() {
+			r.over(func(l lanes) {
+				v := l.load(x)[0]
+				if l.mask != nil {
+					VBLENDVPS(l.mask, v, top, v)
+				}
+				VMAXPS(v, top, top)
+			})
+			largestLane(top)
+			sum := [2]VecVirtual{YMM(), YMM()}
+			for _, s := range sum {
+				VXORPD(s, s, s)
 			}
-			l.store(e, x)
-			for h, d := range toDoubles(e[0]) {
-				VADDPD(d, sum[h], sum[h])
-			}
+			r.over(func(l lanes) {
+				e := exp(sub(l.load(x), top))
+				if l.mask != nil {
+					VANDPS(l.mask, e[0], e[0])
+				}
+				l.store(e, x)
+				for h, d := range toDoubles(e[0]) {
+					VADDPD(d, sum[h], sum[h])
+				}
+			})
+			share := softmaxShare(sum)
+			r.over(func(l lanes) { l.store(mul(l.load(x), share), x) })
 		})
-		total := addLanes(sum).AsX()
-		VDIVSD(total, oneDouble(), total)
-		VCVTSD2SS(total, total, total)
-		share := YMM()
-		VBROADCASTSS(total, share)
-		r.over(func(l lanes) { l.store(mul(l.load(x), share), x) })
 	}, x)
+}
+
+// largestLane sets every lane to the largest one.
+func largestLane(x VecVirtual) {
+	other := YMM()
+	VPERM2F128(U8(1), x, x, other)
+	VMAXPS(other, x, x)
+	for _, order := range []uint8{0x4e, 0xb1} {
+		VPERMILPS(U8(order), x, other)
+		VMAXPS(other, x, x)
+	}
+}
+
+// softmaxShare returns 1 ÷ the sum of eight chains, in every lane.
+func softmaxShare(sum [2]VecVirtual) VecVirtual {
+	total, share := addLanes(sum).AsX(), YMM()
+	VDIVSD(total, oneDouble(), total)
+	VCVTSD2SS(total, total, total)
+	VBROADCASTSS(total, share)
+	return share
 }
 
 func oneDouble() VecVirtual {
@@ -179,14 +282,33 @@ func oneDouble() VecVirtual {
 // softmaxRowsGradient writes the kernel that turns rows d of derivatives with respect to rows p of
 // a softmax into p ∘ (d − Σ p d).
 func softmaxRowsGradient() {
-	begin("softmaxRowsGradient", "func(rows, n int, p, d *float32)")
-	p, d := pointer("p"), pointer("d")
-	eachRow(nil, func(r *rowLoop) {
-		dot := r.sums([]GPVirtual{p, d})[0].AsX()
-		VCVTSD2SS(dot, dot, dot)
+	begin("softmaxRowsGradient", "func(rows, n int, p, d *float32, stride int)")
+	p, d, stride := pointer("p"), pointer("d"), pointer("stride")
+	inLanes := func(dot VecVirtual) VecVirtual {
 		all := YMM()
-		VBROADCASTSS(dot, all)
-		r.over(func(l lanes) { l.store(mul(sub(l.load(d), all), l.load(p)), d) })
+		VCVTSD2SS(dot.AsX(), dot.AsX(), dot.AsX())
+		VBROADCASTSS(dot.AsX(), all)
+		return all
+	}
+	eachRow(stride, func(r *rowLoop) {
+		x, y := r.loadPair(p), r.loadPair(d)
+		from, chains := toDoubles(x[0]), toDoubles(y[0])
+		for h, c := range chains {
+			VMULPD(from[h], c, c)
+		}
+		r.storePair(mul(sub(y, inHalves(addPair(chains))), x), d)
+	}, func(r *rowLoop) {
+		r.either(func(l lanes) {
+			x, y := l.load(p), l.load(d)
+			from, chains := toDoubles(x[0]), toDoubles(y[0])
+			for h, c := range chains {
+				VMULPD(from[h], c, c)
+			}
+			l.store(mul(sub(y, inLanes(addLanes(chains))), x), d)
+		}, func() {
+			all := inLanes(r.sums([]GPVirtual{p, d})[0])
+			r.over(func(l lanes) { l.store(mul(sub(l.load(d), all), l.load(p)), d) })
+		})
 	}, p, d)
 }
 
@@ -212,7 +334,7 @@ func (r *rowLoop) deviation(x GPVirtual) (mean, scale VecVirtual) {
 func standardize() {
 	begin("standardize", "func(rows, n int, inverse, centre, eps float64, src, dst *float32)")
 	src, dst := pointer("src"), pointer("dst")
-	eachRow(nil, func(r *rowLoop) {
+	eachRow(nil, nil, func(r *rowLoop) {
 		mean, scale := r.deviation(src)
 		mean, scale = broadcastDouble(mean), broadcastDouble(scale)
 		r.over(func(l lanes) {
@@ -232,7 +354,7 @@ func standardizeGradient() {
 	begin("standardizeGradient",
 		"func(rows, n int, inverse, centre, eps float64, src, y, dy, dx *float32)")
 	src, y, dy, dx := pointer("src"), pointer("y"), pointer("dy"), pointer("dx")
-	eachRow(nil, func(r *rowLoop) {
+	eachRow(nil, nil, func(r *rowLoop) {
 		_, scale := r.deviation(src)
 		sums := r.sums([]GPVirtual{dy}, []GPVirtual{dy, y})
 		for i, name := range []string{"centre", "inverse"} {
