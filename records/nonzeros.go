@@ -196,8 +196,9 @@ func DecodeNonzeros(s Schema, z *Nonzeros) (*Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	next := slices.Clone(z.Offsets)
 	for j := range b.cells {
-		b.cells[j] = s.table.cells[j].decodeNonzeros(z, labels)
+		b.cells[j] = s.table.cells[j].decodeNonzeros(z, next, labels)
 	}
 	b.n = z.Rows
 	return b.Frame(), nil
@@ -233,14 +234,15 @@ func (z *Nonzeros) check(dim int) error {
 	return nil
 }
 
-// decodeNonzeros reads one column.
-func (k *cellCode) decodeNonzeros(z *Nonzeros, labels column) cells {
+// decodeNonzeros reads one column. next holds the first coordinate of each row that no earlier
+// column has read.
+func (k *cellCode) decodeNonzeros(z *Nonzeros, next []int, labels column) cells {
 	if !k.kind.encoded() || !k.oneHot {
-		return k.decodeNarrow(z, labels)
+		return k.decodeNarrow(z, next, labels)
 	}
 	c := cells{levels: make([]uint16, z.Rows)}
 	for i := range c.levels {
-		places, values := z.part(i, k.offset, k.width)
+		places, values := z.part(&next[i], z.Offsets[i+1], k.offset+k.width)
 		best := largestNonzero(places, values, k.offset, k.width)
 		if c.levels[i] = uint16(best); k.missing && best == k.width-1 {
 			c.levels[i] = missingLevel
@@ -250,7 +252,7 @@ func (k *cellCode) decodeNonzeros(z *Nonzeros, labels column) cells {
 }
 
 // decodeNarrow reads a column of few coordinates, row by row.
-func (k *cellCode) decodeNarrow(z *Nonzeros, labels column) cells {
+func (k *cellCode) decodeNarrow(z *Nonzeros, next []int, labels column) cells {
 	row, own := k.own()
 	if !k.kind.encoded() {
 		return own.decode(nil, 0, z.Rows, labels)
@@ -258,7 +260,7 @@ func (k *cellCode) decodeNarrow(z *Nonzeros, labels column) cells {
 	var c cells
 	for i := range z.Rows {
 		clear(row)
-		places, values := z.part(i, k.offset, len(row))
+		places, values := z.part(&next[i], z.Offsets[i+1], k.offset+len(row))
 		for j, at := range places {
 			row[int(at)-k.offset] = values[j]
 		}
@@ -270,12 +272,13 @@ func (k *cellCode) decodeNarrow(z *Nonzeros, labels column) cells {
 	return c
 }
 
-// part returns the coordinates of row i from offset to offset+width-1 that are not zero.
-func (z *Nonzeros) part(i, offset, width int) ([]int32, []float32) {
-	places, values := z.Row(i)
-	lo, _ := slices.BinarySearch(places, int32(offset))
-	hi, _ := slices.BinarySearch(places, int32(offset+width))
-	return places[lo:hi], values[lo:hi]
+// part returns the nonzero coordinates below end from the next one of a row on, and moves next.
+func (z *Nonzeros) part(next *int, last, end int) ([]int32, []float32) {
+	first := *next
+	for *next < last && int(z.Places[*next]) < end {
+		*next++
+	}
+	return z.Places[first:*next], z.Values[first:*next]
 }
 
 // largestNonzero is [largest] for a block that is given by its nonzero coordinates.

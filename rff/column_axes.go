@@ -16,7 +16,7 @@ func (a oneHot) features(x, p device.Matrix) {
 	}
 }
 
-func (a oneHot) span() (lo, hi int) { return a.at, a.at + a.levels }
+func (a oneHot) end() int { return a.at + a.levels }
 
 func (a oneHot) list(in []int32, x []float32, places []int32, values []float32) ([]int32,
 	[]float32) {
@@ -91,11 +91,11 @@ func (a hat) features(x, p device.Matrix) {
 	}
 }
 
-func (a hat) span() (lo, hi int) {
+func (a hat) end() int {
 	if a.missing {
-		return a.at, a.at + 2
+		return a.at + 2
 	}
-	return a.at, a.at + 1
+	return a.at + 1
 }
 
 func (a hat) list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32) {

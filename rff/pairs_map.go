@@ -20,8 +20,8 @@ type axis interface {
 	// list appends the indices and the values of the code's nonzero entries, given the nonzero
 	// coordinates that the axis reads.
 	list(in []int32, x []float32, places []int32, values []float32) ([]int32, []float32)
-	// span returns the range of coordinates of a record that the axis reads.
-	span() (lo, hi int)
+	// end returns the end of the range of coordinates of a record that the axis reads.
+	end() int
 }
 
 // A term is the code of one axis, or the outer product of the codes of two axes, multiplied by

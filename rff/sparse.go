@@ -1,7 +1,5 @@
 package rff
 
-import "slices"
-
 // A SparseEmbedding can list the nonzero features of a record, which are few for a row of a table.
 // The cost of a sum over many records then depends on the number of nonzero features, not on Dim.
 type SparseEmbedding interface {
@@ -31,15 +29,18 @@ func (l *listed) of(k int) (places []int32, values []float32) {
 	return l.places[first:l.ends[k]], l.values[first:l.ends[k]]
 }
 
-// list lists the nonzero features of every axis. Axes read consecutive ranges of coordinates.
+// list lists the nonzero features of every axis. Axes read consecutive ranges of
+// coordinates, from the first to the last.
 func (t *pairsMap) list(l *listed, in []int32, x []float32) {
 	l.ends, l.places, l.values = l.ends[:0], l.places[:0], l.values[:0]
 	for _, a := range t.axes {
-		lo, hi := a.span()
-		first, _ := slices.BinarySearch(in, int32(lo))
-		last, _ := slices.BinarySearch(in, int32(hi))
-		l.places, l.values = a.list(in[first:last], x[first:last], l.places, l.values)
+		n := 0
+		for n < len(in) && int(in[n]) < a.end() {
+			n++
+		}
+		l.places, l.values = a.list(in[:n], x[:n], l.places, l.values)
 		l.ends = append(l.ends, len(l.places))
+		in, x = in[n:], x[n:]
 	}
 }
 
