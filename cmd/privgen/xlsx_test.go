@@ -324,3 +324,40 @@ func rewritten(t *testing.T, book string, to func(name, text string) (string, st
 	}
 	return out.String()
 }
+
+// TestLongNumbersOfWorkbooks: persons whose numbers have more digits than a sheet shows are
+// different persons. If two were one, removing one of them would change the record of the other.
+func TestLongNumbersOfWorkbooks(t *testing.T) {
+	book := excelize.NewFile()
+	defer book.Close()
+	scientific, err := book.NewStyle(&excelize.Style{NumFmt: 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []any{1234567890123456788, 1234567890123456789, "a", 12, 123456789013, 123456789012,
+		"1234567890123456789", -90071992547409931, -90071992547409932}
+	for i, name := range append([]any{"name"}, names...) {
+		if err := book.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &[]any{name, map[bool]string{true: "x", false: "y"}[i == 0]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := book.SetCellStyle("Sheet1", "A6", "A7", scientific); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := book.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	s, err := records.NewSchema(records.Categorical("x", "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := layout{comma: "auto", encoding: "auto", person: "name"}
+	d, err := readCSV("xlsx", &file, l, s.ByPerson(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(names) - 1; d.Len() != want { // one name is there as a number and as a text
+		t.Errorf("%d persons, want %d", d.Len(), want)
+	}
+}
