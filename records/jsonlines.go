@@ -240,7 +240,7 @@ func (b *FrameBuilder) appendJSON(j int, value []byte) {
 	case value == nil, string(value) == "null":
 		b.appendMissing(j)
 	case value[0] == '"':
-		b.appendText(j, unquoted(bytes.TrimSpace(value)))
+		b.appendText(j, strings.TrimSpace(unquoted(value)))
 	case string(value) == "true", string(value) == "false":
 		b.appendBool(j, value[0] == 't')
 	case value[0] == '[', value[0] == '{':
