@@ -253,7 +253,9 @@ func (b *FrameBuilder) appendJSON(j int, value []byte) {
 // appendDigits adds a number. In a column of levels it becomes the level with the same text, or
 // else the level whose name is the number's shortest decimal text.
 func (b *FrameBuilder) appendDigits(j int, text string) {
-	if _, known := b.lookup[j][text]; known || b.lookup[j] == nil {
+	hashed := b.schema.table.cells[j].kind.of().hashed
+	if _, known := b.lookup[j][text]; known || b.lookup[j] == nil ||
+		hashed && digitsOnly(strings.TrimPrefix(text, "-")) { // a whole number keeps all digits
 		b.appendText(j, text)
 		return
 	}
@@ -266,7 +268,7 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
 	if code, known := b.lookup[j][string(spelled)]; known {
 		b.appendCode(j, code)
-	} else if b.schema.table.cells[j].kind.of().hashed {
+	} else if hashed {
 		b.appendText(j, string(spelled))
 	} else {
 		b.appendUnknown(j)

@@ -14,7 +14,8 @@ import (
 // that no float64 represents, are read as they were written, in every format.
 func TestFormatsKeepNumbers(t *testing.T) {
 	const most = 1<<60 + 1
-	for _, format := range []string{"1234.00", "€ 1.234,00", "1,234.00;(1,234.00)", "+1234.000", "1234,5 %"} {
+	for _, format := range []string{"1234.00", "€ 1.234,00", "1,234.00;(1,234.00)", "+1234.000",
+		"1234,5 %"} {
 		s, err := records.NewSchema(records.Numeric("x", -1e20, 1e20).WithFormat(format),
 			records.Integer("n", -most, most).WithFormat(format))
 		if err != nil {
@@ -84,8 +85,8 @@ func read(t *testing.T, s records.Schema, line string) (list []string) {
 	return list
 }
 
-// TestFirstTextIsNoByteOrderMark: a text that begins like a byte order mark is read as written if it
-// is the first of a file.
+// TestFirstTextIsNoByteOrderMark: a text that begins like a byte order mark is read as written if
+// it is the first of a file.
 func TestFirstTextIsNoByteOrderMark(t *testing.T) {
 	s, err := records.NewSchema(records.Categorical("\ufeffa", "no", "\ufeffyes"))
 	if err != nil {
@@ -131,6 +132,26 @@ func TestNumbersOfSeconds(t *testing.T) {
 		x, _ := a.Duration(i, 0)
 		if y, _ := b.Duration(i, 0); x != y {
 			t.Fatalf("%s: a number is read as %v, its text as %v", texts[i], x, y)
+		}
+	}
+}
+
+// TestLongNumbersAreHashedExactly: a whole number in a column of hashed texts has the same text in
+// JSON as in CSV. As the nearest float64, two numbers would be one text, and a level that is found
+// would be a number that no record has.
+func TestLongNumbersAreHashedExactly(t *testing.T) {
+	s, err := records.NewSchema(records.Hashed("h", 60_000).WithOther("other"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"1234567890123456789", "-12345678901234567", "0.5", "100"} {
+		f, err := records.JSONLines{}.ReadFrame(strings.NewReader("{\"h\":"+text+"}"), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts, err := records.OpenTexts(f)
+		if err != nil || counts[0][text] != 1 {
+			t.Errorf("%s is read as %v, error %v", text, counts, err)
 		}
 	}
 }
