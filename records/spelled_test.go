@@ -155,3 +155,23 @@ func TestLongNumbersAreHashedExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownTextsAreNotMissing: a known text of a hashed column is read as this text, like a level,
+// even if it is among the texts of a missing value.
+func TestKnownTextsAreNotMissing(t *testing.T) {
+	s, err := records.NewSchema(records.Hashed("country", 50, "NA", "NO").WithMissing(),
+		records.Flag("f", "0", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := records.CSV{Header: true, Missing: []string{"NA", "?"}}.ReadFrame(strings.NewReader(
+		"country,f\nNA,1\nNO,0\n?,0\n"), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"NA", "NO", ""} {
+		if got := f.Value(i, 0); got != want {
+			t.Errorf("row %d: got %q, want %q", i, got, want)
+		}
+	}
+}
