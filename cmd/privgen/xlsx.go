@@ -342,7 +342,9 @@ func (s *sheetLines) next() (err error) {
 // more digits: two persons would have one name.
 func (s *sheetLines) unrounded(cells []string) error {
 	long := func(text string) bool {
-		return strings.Trim(text, "-+., 0123456789E") == "" && (len(text) > 15 || strings.Contains(text, "E+"))
+		whole, _, _ := strings.Cut(text, ".")
+		return strings.Trim(text, "-+., 0123456789E") == "" &&
+			(len(whole) > 15 || strings.Contains(text, "E+"))
 	}
 	if !slices.ContainsFunc(cells, long) {
 		return nil

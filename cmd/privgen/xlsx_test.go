@@ -336,8 +336,12 @@ func TestLongNumbersOfWorkbooks(t *testing.T) {
 	}
 	names := []any{1234567890123456788, 1234567890123456789, "a", 12, 123456789013, 123456789012,
 		"1234567890123456789", -90071992547409931, -90071992547409932}
-	for i, name := range append([]any{"name"}, names...) {
-		if err := book.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &[]any{name, map[bool]string{true: "x", false: "y"}[i == 0]}); err != nil {
+	for i, row := range append([]any{"name"}, names...) {
+		value := "y"
+		if i == 0 {
+			value = "x" // the name of the other column
+		}
+		if err := book.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &[]any{row, value}); err != nil {
 			t.Fatal(err)
 		}
 	}
