@@ -101,10 +101,11 @@ func (f *columnFaults) format() {
 	c := f.column
 	form, wrong := c.form()
 	if form != nil && c.kind.of().dated && c.step > 0 {
-		for _, m := range []time.Time{c.from, c.from.Add(c.step), c.to} {
+		later := c.from.Add(max(12*time.Hour/c.step, 1) * c.step) // hours to 12 need a PM
+		for _, m := range []time.Time{c.from, c.from.Add(c.step), later, c.to} {
 			text := m.Format(time.RFC3339Nano)
 			back, ok := parseMoment(form.usual(string(form.spell(nil, []byte(text)))))
-			if !ok || !back.Equal(m) {
+			if !ok || !back.Equal(m) || strings.Contains(c.format, "MST") { // zones have no unique names
 				wrong = "a layout that spells every moment in its own way, such as 02/01/2006 for days"
 			}
 		}
@@ -136,14 +137,13 @@ func (f *form) usual(text string) string {
 	if f.group != "" {
 		groups := strings.Split(whole, f.group)
 		for i, g := range groups[1:] {
-			if want := 3; f.pairs && i < len(groups)-2 && len(g) != 2 ||
-				!(f.pairs && i < len(groups)-2) && len(g) != want {
+			if two := f.pairs && i < len(groups)-2; two && len(g) != 2 || !two && len(g) != 3 {
 				return ""
 			}
 		}
 		whole = strings.Join(groups, "")
 	}
-	if rest != "" {
+	if strings.Trim(rest, "0") != "" { // else a whole number keeps all digits
 		whole += "." + rest
 	}
 	return sign + whole
@@ -181,9 +181,12 @@ func (f *form) spell(dst, text []byte) []byte {
 		dst = append(dst, f.plus...)
 	}
 	dst = append(dst, f.before...)
+	if bytes.IndexByte(text, 'e') > 0 { // decimals and groups are not of digits before an exponent
+		text = strconv.AppendFloat(nil, number64(text), 'f', -1, 64)
+	}
 	whole, rest, point := bytes.Cut(text, []byte("."))
 	for i, c := range whole {
-		if i > 0 && f.grouped(len(whole)-i) && bytes.IndexByte(text, 'e') < 0 {
+		if i > 0 && f.grouped(len(whole)-i) {
 			dst = append(dst, f.group...)
 		}
 		dst = append(dst, c)

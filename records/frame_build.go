@@ -59,13 +59,16 @@ func (c Column) codes() map[string]uint16 {
 	if !c.kind.hasLevels() {
 		return nil
 	}
-	if c.kind.of().hashed { // buckets are found by hash
+	codes := map[string]uint16{}
+	if c.kind.of().hashed { // other buckets are found by hash
 		if c.other != "" {
-			return map[string]uint16{c.other: uint16(len(c.levels) - 1)}
+			codes[c.other] = uint16(len(c.levels) - 1)
 		}
-		return map[string]uint16{}
+		for _, text := range c.known {
+			codes[text] = uint16(bucketOf(text, len(c.levels)))
+		}
+		return codes
 	}
-	codes := make(map[string]uint16, len(c.levels)+len(c.aliases))
 	for i, text := range c.levels {
 		codes[text] = uint16(i)
 	}

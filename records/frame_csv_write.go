@@ -262,13 +262,13 @@ func (o *frameWriter) quote(k, start int) {
 }
 
 // quoted reports whether a field would be read differently without quotes: as two fields, as a
-// comment, or, alone on its line, as a blank line.
+// comment or a byte order mark, or, alone on its line, as a blank line.
 func (o *frameWriter) quoted(k int, text []byte) bool {
 	if len(text) == 0 {
 		return len(o.names) == 1
 	}
 	first, _ := utf8.DecodeRune(text)
-	if unicode.IsSpace(first) || k == 0 && first == o.comment {
+	if unicode.IsSpace(first) || k == 0 && (first == o.comment || first == '\ufeff') {
 		return true
 	}
 	if o.comma >= utf8.RuneSelf {

@@ -240,7 +240,7 @@ func (b *FrameBuilder) appendJSON(j int, value []byte) {
 	case value == nil, string(value) == "null":
 		b.appendMissing(j)
 	case value[0] == '"':
-		b.appendText(j, unquoted(bytes.TrimSpace(value)))
+		b.appendText(j, strings.TrimSpace(unquoted(value)))
 	case string(value) == "true", string(value) == "false":
 		b.appendBool(j, value[0] == 't')
 	case value[0] == '[', value[0] == '{':
@@ -253,7 +253,9 @@ func (b *FrameBuilder) appendJSON(j int, value []byte) {
 // appendDigits adds a number. In a column of levels it becomes the level with the same text, or
 // else the level whose name is the number's shortest decimal text.
 func (b *FrameBuilder) appendDigits(j int, text string) {
-	if _, known := b.codes(j)[text]; known || b.codes(j) == nil {
+	hashed, codes := b.schema.table.cells[j].kind.of().hashed, b.codes(j)
+	if _, known := codes[text]; known || codes == nil ||
+		hashed && digitsOnly(strings.TrimPrefix(text, "-")) { // a whole number keeps all digits
 		b.appendText(j, text)
 		return
 	}
@@ -264,9 +266,9 @@ func (b *FrameBuilder) appendDigits(j int, text string) {
 	}
 	var room [400]byte // the longest texts have 324 digits; this avoids an allocation
 	spelled := strconv.AppendFloat(room[:0], v, 'f', -1, 64)
-	if code, known := b.codes(j)[string(spelled)]; known {
+	if code, known := codes[string(spelled)]; known {
 		b.appendCode(j, code)
-	} else if b.schema.table.cells[j].kind.of().hashed {
+	} else if hashed {
 		b.appendText(j, string(spelled))
 	} else {
 		b.appendUnknown(j)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -54,6 +55,9 @@ func (f *Frame) Duration(row, column int) (d time.Duration, ok bool) {
 	return code.tick.length(k), true
 }
 
+// lengthOf returns the nearest length of time to a number of seconds.
+func lengthOf(v float64) time.Duration { return time.Duration(saturated(math.Round(v * 1e9))) }
+
 // holdsLengths reports whether cells are lengths of time.
 func (k ColumnKind) holdsLengths() bool { return k == DurationColumn }
 
@@ -71,7 +75,7 @@ func (durationRules) check(f *columnFaults) {
 }
 
 func (durationRules) rebound(c Column, lo, hi float64) Column {
-	return c.withDurations(time.Duration(saturated(lo*1e9)), time.Duration(saturated(hi*1e9)))
+	return c.withDurations(lengthOf(lo), lengthOf(hi))
 }
 
 func (durationRules) put(c Column, j *columnJSON) {
@@ -116,7 +120,7 @@ func (lengthTicks) prepare(t *tickCode, c Column) {
 func (lengthTicks) ofWhole(t *tickCode, v int64) int64 { return t.ofDuration(seconds(v, 0)) }
 
 func (lengthTicks) ofFloat(t *tickCode, v float64) int64 {
-	return t.ofDuration(time.Duration(saturated(v * 1e9)))
+	return t.ofDuration(lengthOf(v))
 }
 
 func (lengthTicks) parse(t *tickCode, text string) (int64, bool) {

@@ -59,10 +59,7 @@ func timeOfDay(text string) (d time.Duration, ok bool) {
 // clockPart returns the number of at most two digits that a text begins with, and the rest of the
 // text.
 func clockPart(text string, least, most int) (v int, rest string, ok bool) {
-	n := 0
-	for n < len(text) && n < 2 && text[n] >= '0' && text[n] <= '9' {
-		n++
-	}
+	n := min(len(text)-len(strings.TrimLeft(text, figures)), 2)
 	v, ok = digitsValue(text[:n])
 	return v, text[n:], ok && n >= least && v <= most
 }

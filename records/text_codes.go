@@ -20,10 +20,8 @@ const mostSlots = 1 << 12
 // newTextCodes returns the codes of the given texts, and missingLevel for texts of a missing value
 // that are not among them.
 func newTextCodes(codes map[string]uint16, missing ...map[string]bool) textCodes {
-	t := textCodes{codes: maps.Clone(codes)}
-	if t.codes == nil {
-		t.codes = map[string]uint16{}
-	}
+	t := textCodes{codes: map[string]uint16{}}
+	maps.Copy(t.codes, codes)
 	for _, texts := range missing {
 		for text := range texts {
 			if _, known := t.codes[text]; !known {

@@ -214,14 +214,7 @@ func parseSeconds(text string) (time.Duration, bool) {
 	return parseLength(text)
 }
 
-func digitsOnly(text string) bool {
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func digitsOnly(text string) bool { return strings.Trim(text, figures) == "" }
 
 // fractionDigits returns the number of decimal digits that the fraction of a second in d needs.
 func fractionDigits(d time.Duration) int {

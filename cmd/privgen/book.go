@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -89,7 +90,7 @@ func cellOf(text string, number, guard bool) (any, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if guard {
+	if guard || unguarded(text) != text { // which would be read as another text
 		text = guarded(text)
 	}
 	return text, nil
@@ -136,6 +137,7 @@ func rowsOf(s records.Schema, layout records.CSV,
 	parts iter.Seq2[records.Data, error]) iter.Seq2[[]string, error] {
 	return func(yield func([]string, error) bool) {
 		layout.Comma = 0
+		shown := missingIn(s.Columns()[0])
 		lines, to := io.Pipe()
 		defer lines.Close()
 		go func() { to.CloseWithError(layout.WriteFrames(to, s, parts)) }()
@@ -143,12 +145,22 @@ func rowsOf(s records.Schema, layout records.CSV,
 		in.ReuseRecord, in.FieldsPerRecord = true, len(s.Columns())
 		for {
 			row, err := in.Read()
-			if len(row) == 1 && row[0] == "" {
-				row[0] = "?" // a missing value, since an empty line would be no record
+			if err == nil && !slices.ContainsFunc(row, func(text string) bool { return text != "" }) {
+				row[0] = shown // since an empty line would be no record
 			}
 			if err == io.EOF || !yield(row, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// missingIn returns a text of a missing value that is no level of a column, and not empty.
+func missingIn(c records.Column) string {
+	for _, text := range append([]string{"?"}, usualMissing...) {
+		if text != "" && !slices.Contains(c.Levels(), text) {
+			return text
+		}
+	}
+	return ""
 }

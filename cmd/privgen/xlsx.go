@@ -40,8 +40,12 @@ func (l *layout) sheetOf(in io.Reader, s records.Schema) (out io.Reader, c recor
 	if err != nil {
 		return nil, c, nil, damagedBook
 	}
-	sheet := &sheetLines{rows: rows, want: l.fields(s)}
-	return sheet, c, func() { _ = errors.Join(rows.Close(), book.Close()) }, nil
+	exact, err := book.Rows(name)
+	if err != nil {
+		return nil, c, nil, damagedBook
+	}
+	sheet := &sheetLines{rows: rows, exact: exact, want: l.fields(s)}
+	return sheet, c, func() { _ = errors.Join(rows.Close(), exact.Close(), book.Close()) }, nil
 }
 
 // sheetName returns the name of the sheet to read.
@@ -274,6 +278,10 @@ type sheetLines struct {
 	rows *excelize.Rows
 	want int // number of fields; 0 until the first row
 	row  int
+
+	exact *excelize.Rows // the same rows, read as far as row at, with the values in the file
+	at    int
+
 	line []byte
 	left []byte // what is left of the last line
 	err  error
@@ -311,6 +319,9 @@ func (s *sheetLines) next() (err error) {
 		if err != nil {
 			return damagedBook
 		}
+		if err := s.unrounded(cells); err != nil {
+			return damagedBook
+		}
 		for len(cells) > 0 && strings.TrimSpace(cells[len(cells)-1]) == "" {
 			cells = cells[:len(cells)-1]
 		}
@@ -331,6 +342,29 @@ func (s *sheetLines) next() (err error) {
 		return damagedBook
 	}
 	return io.EOF
+}
+
+// unrounded replaces whole numbers that are shown with fewer digits than they have. Spreadsheet
+// programs show 15 digits of a number, and fewer with an exponent, but others write identifiers of
+// more digits: two persons would have one name.
+func (s *sheetLines) unrounded(cells []string) error {
+	long := func(text string) bool {
+		whole, _, _ := strings.Cut(text, ".")
+		return strings.Trim(text, "-+., 0123456789E") == "" &&
+			(len(whole) > 15 || strings.Contains(text, "E+"))
+	}
+	if !slices.ContainsFunc(cells, long) {
+		return nil
+	}
+	for ; s.at < s.row && s.exact.Next(); s.at++ {
+	}
+	exact, err := s.exact.Columns(excelize.Options{RawCellValue: true})
+	for i := range min(len(cells), len(exact)) {
+		if long(cells[i]) && strings.Trim(exact[i], "-0123456789") == "" && exact[i] != "" {
+			cells[i] = exact[i]
+		}
+	}
+	return err
 }
 
 // write writes the cells of a row, and empty ones up to the number of fields.

@@ -330,3 +330,91 @@ func rewritten(t *testing.T, book string, to func(name, text string) (string, st
 	}
 	return out.String()
 }
+
+// TestLongNumbersOfWorkbooks: persons whose numbers have more digits than a sheet shows are
+// different persons. If two were one, removing one of them would change the record of the other.
+func TestLongNumbersOfWorkbooks(t *testing.T) {
+	book := excelize.NewFile()
+	defer book.Close()
+	scientific, err := book.NewStyle(&excelize.Style{NumFmt: 11})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []any{1234567890123456788, 1234567890123456789, "a", 12, 123456789013, 123456789012,
+		"1234567890123456789", -90071992547409931, -90071992547409932}
+	for i, row := range append([]any{"name"}, names...) {
+		value := "y"
+		if i == 0 {
+			value = "x" // the name of the other column
+		}
+		if err := book.SetSheetRow("Sheet1", fmt.Sprint("A", i+1), &[]any{row, value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := book.SetCellStyle("Sheet1", "A6", "A7", scientific); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := book.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	s, err := records.NewSchema(records.Categorical("x", "x", "y"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := layout{comma: "auto", encoding: "auto", person: "name"}
+	d, err := readCSV("xlsx", &file, l, s.ByPerson(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(names) - 1; d.Len() != want { // one name is there as a number and as a text
+		t.Errorf("%d persons, want %d", d.Len(), want)
+	}
+}
+
+// TestSheetsKeepEveryRecord: a record of missing values only, a missing value beside a level that
+// usually means one, and a text that looks guarded come back from a sheet, with and without guard.
+func TestSheetsKeepEveryRecord(t *testing.T) {
+	two, err := records.NewSchema(records.Categorical("a", "?", "'=x").WithMissing(),
+		records.Integer("n", 0, 9).WithMissing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := records.NewSchema(two.Columns()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := layout{comma: "auto", encoding: "auto"}
+	c, err := l.csv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []records.Schema{one, two} {
+		columns := len(s.Columns())
+		f, err := records.FromValues(s, []any{"?", 1}[:columns], []any{nil, nil}[:columns],
+			[]any{"'=x", nil}[:columns])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, guard := range []bool{false, true} {
+			var file bytes.Buffer
+			parts := func(yield func(records.Data, error) bool) { yield(f, nil) }
+			if err := writeBook(&file, s, c, guard, parts); err != nil {
+				t.Fatal(err)
+			}
+			d, err := readCSV("xlsx", &file, l, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, _ := records.AsFrame(d)
+			if back.Len() != f.Len() {
+				t.Fatalf("%d columns, guard %v: %d records, want %d", columns, guard, back.Len(), f.Len())
+			}
+			for i := range f.Len() {
+				if got, want := back.Value(i, 0), f.Value(i, 0); got != want {
+					t.Errorf("%d columns, guard %v: got %q, want %q", columns, guard, got, want)
+				}
+			}
+		}
+	}
+}

@@ -119,13 +119,15 @@ func dictionary(a *array.Dictionary, c records.Column) records.Values {
 type cells struct {
 	number func(i int) float64
 	text   func(dst []byte, i int) []byte
+	// missing reports whether a value is NaN; nil for values that are none.
+	missing func(i int) bool
 }
 
-// spell returns the text of a value. whole is false if the text's bytes are outside the column, a
-// case in which arrow-go panics.
+// spell returns the text of a value. whole is false for NaN, which is a missing value, and if the
+// text's bytes are outside the column, a case in which arrow-go panics.
 func (c cells) spell(dst []byte, i int) (text []byte, whole bool) {
 	defer func() { _ = recover() }()
-	return c.text(dst, i), true
+	return c.text(dst, i), c.missing == nil || !c.missing(i)
 }
 
 func cellsOf(a aw.Array, c records.Column) cells {
@@ -180,8 +182,8 @@ func cellsOf(a aw.Array, c records.Column) cells {
 func integers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](
 	value func(i int) T) cells {
 	return cells{
-		func(i int) float64 { return float64(value(i)) },
-		func(dst []byte, i int) []byte {
+		number: func(i int) float64 { return float64(value(i)) },
+		text: func(dst []byte, i int) []byte {
 			if v := value(i); v < 0 {
 				return strconv.AppendInt(dst, int64(v), 10)
 			} else {
@@ -192,9 +194,9 @@ func integers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | 
 }
 
 func floats(value func(i int) float64, bits int) cells {
-	return cells{value, func(dst []byte, i int) []byte {
+	return cells{number: value, text: func(dst []byte, i int) []byte {
 		return strconv.AppendFloat(dst, value(i), 'f', -1, bits)
-	}}
+	}, missing: func(i int) bool { return value(i) != value(i) }}
 }
 
 // bools reads bools as 0 and 1, or as the two levels of a column.
@@ -206,8 +208,8 @@ func bools(x *array.Boolean, levels []string) cells {
 		return 0
 	}
 	return cells{
-		func(i int) float64 { return float64(place(i)) },
-		func(dst []byte, i int) []byte {
+		number: func(i int) float64 { return float64(place(i)) },
+		text: func(dst []byte, i int) []byte {
 			if len(levels) != 2 {
 				return strconv.AppendInt(dst, int64(place(i)), 10)
 			}

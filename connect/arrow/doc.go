@@ -5,10 +5,10 @@
 // column of numbers takes integers, floating-point numbers, decimals, bools (0 and 1) and texts
 // that spell numbers. A column of levels takes texts, integers (as their decimal text) and, if it
 // has two levels, bools. Either may be a dictionary. A [records.Datetime] takes timestamps, dates,
-// texts and numbers of seconds since 1970; a [records.Duration] takes durations, texts and numbers
-// of seconds. Other columns read dates, times and durations as the integers that store them. Null
-// is a missing value, and so is NaN in a column of numbers. Identifiers are not read. Lists,
-// structs, unions, run-end encodings and binary values are errors.
+// texts and numbers of seconds since 1970; a [records.Duration] takes durations, times of day,
+// texts and numbers of seconds. Other columns read dates, times and durations as the integers that
+// store them. Null is a missing value, and so is NaN. Identifiers are not read. Lists, structs,
+// unions, run-end encodings and binary values are errors.
 //
 // The content of a cell is never an error: it is read as the schema says, and [records.Check]
 // reports invalid values. A dictionary index outside the dictionary, or a text whose bytes lie

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	aw "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/seed7ba64551/privgen/connect/arrow"
 	"github.com/seed7ba64551/privgen/records"
@@ -127,6 +129,10 @@ func TestTimesOfEveryType(t *testing.T) {
 		{aw.FixedWidthTypes.Duration_ms, `[-90500,1]`, seconds, `-90.5 0.001`},
 		{aw.FixedWidthTypes.Duration_us, `[-90500000,1]`, seconds, `-90.5 0.000001`},
 		{aw.FixedWidthTypes.Duration_ns, `[-90500000000,1]`, seconds, `-90.5 0.000000001`},
+		{aw.FixedWidthTypes.Time32s, `["00:01:30",null]`, seconds, `90 null`},
+		{aw.FixedWidthTypes.Time32ms, `["00:01:30"]`, seconds, `90`},
+		{aw.FixedWidthTypes.Time64us, `["00:01:30.000001"]`, seconds, `90.000001`},
+		{aw.FixedWidthTypes.Time64ns, `["00:01:30.000000001"]`, seconds, `90.000000001`},
 		{aw.PrimitiveTypes.Float64, `[-90.5,0.000000001,null]`, seconds, `-90.5 0.000000001 null`},
 		{&aw.TimestampType{Unit: aw.Second}, `["1970-01-03 00:00:01"]`, day, `"1970-01-03T00:00:01Z"`},
 		{&aw.TimestampType{Unit: aw.Microsecond}, `["1970-01-03 00:00:01"]`, day,
@@ -227,5 +233,18 @@ func TestStatedLengths(t *testing.T) {
 	}
 	if f, err := arrow.OpenFrame(path, s); err != nil || f.Len() != 3 {
 		t.Errorf("a file: %v", err)
+	}
+}
+
+// TestNaNIsNoLevel: NaN in a column of levels is a missing value, as in a row of Go values.
+func TestNaNIsNoLevel(t *testing.T) {
+	s := must(records.NewSchema(
+		records.Categorical("c", "1", "x").WithOther("x").WithMissing()))(t)
+	b := array.NewFloat32Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues([]float32{1, float32(math.NaN()), 3}, nil)
+	f := must(arrow.FromRecord(batchOf(b.NewArray()), s))(t)
+	if got := cellsOf(f); got != "{\"c\":\"1\"}\n{\"c\":null}\n{\"c\":\"x\"}\n" {
+		t.Errorf("got %s", got)
 	}
 }

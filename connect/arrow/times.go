@@ -35,6 +35,11 @@ func times(a aw.Array, c records.Column) (out records.Values, done bool) {
 				return appendSeconds(dst, int64(d.Value(i)), unit)
 			}}), true
 		}
+		if value, unit := clockOf(a); value != nil {
+			return texts(a, cells{text: func(dst []byte, i int) []byte {
+				return appendSeconds(dst, value(i), unit)
+			}}), true
+		}
 		if number := cellsOf(a, c).number; number != nil && wholeOf(a) == nil {
 			return texts(a, cellsOf(a, c)), true // all digits of a float
 		}
@@ -54,6 +59,18 @@ func times(a aw.Array, c records.Column) (out records.Values, done bool) {
 		out.Whole, out.Missing = append(out.Whole, v), append(out.Missing, a.IsNull(i))
 	}
 	return out, true
+}
+
+// clockOf returns a function that reads times of day, which are lengths of time since midnight, and
+// their unit; nil for a column without them.
+func clockOf(a aw.Array) (func(i int) int64, aw.TimeUnit) {
+	switch x := a.(type) {
+	case *array.Time32:
+		return func(i int) int64 { return int64(x.Value(i)) }, x.DataType().(*aw.Time32Type).Unit
+	case *array.Time64:
+		return func(i int) int64 { return int64(x.Value(i)) }, x.DataType().(*aw.Time64Type).Unit
+	}
+	return nil, 0
 }
 
 func momentOf(a aw.Array) func(i int) time.Time {

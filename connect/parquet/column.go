@@ -197,7 +197,8 @@ func (c *cells) add(v pq.Value, by convert, at entry) {
 			x = by.moment(v)
 		}
 		c.moments, c.missing = append(c.moments, x), append(c.missing, v.IsNull())
-	case v.IsNull():
+	case v.IsNull() || v.Kind() == pq.Double && v.Double() != v.Double() ||
+		v.Kind() == pq.Float && v.Float() != v.Float(): // NaN is no level
 		c.codes = append(c.codes, -1)
 	default:
 		c.codes = append(c.codes, c.code(v, by, at))
@@ -250,6 +251,11 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 	case pq.Boolean:
 		return booleans(c)
 	case pq.Int32, pq.Int64:
+		if l, ok := logical.(*format.TimeType); ok && c.Kind() == records.DurationColumn {
+			return convert{text: func(dst []byte, v pq.Value) []byte { // since midnight
+				return appendDecimal(dst, integers(nil).whole(v), secondDigits(l.Unit))
+			}}, nil
+		}
 		return integers(logical), nil
 	case pq.Float:
 		return convert{number: func(v pq.Value) float64 { return float64(v.Float()) },
@@ -271,6 +277,17 @@ func converter(field *pq.Column, c records.Column) (convert, error) {
 		}
 	}
 	return convert{}, refused
+}
+
+// secondDigits returns the number of decimals of seconds in a unit.
+func secondDigits(u format.TimeUnit) int {
+	switch u.Value.(type) {
+	case *format.MilliSeconds:
+		return 3
+	case *format.MicroSeconds:
+		return 6
+	}
+	return 9
 }
 
 // logicalOf returns the logical type of a column, or nil if it has none.

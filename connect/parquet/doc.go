@@ -4,9 +4,9 @@
 // read. Columns must be flat: a column of lists or structs is an error. A column of numbers takes
 // integers, decimals of at most 38 digits, floating-point numbers, bools (0 and 1) and numbers
 // written as text. A column of levels takes texts, numbers (as their decimal text) and, if it has
-// two levels, bools. A [records.Datetime] also takes TIMESTAMP and DATE; other columns of numbers,
-// except durations, read these as the integers that the file holds. Null is a missing value, and so
-// is NaN in a column of numbers. Identifiers are not read.
+// two levels, bools. A [records.Datetime] also takes TIMESTAMP and DATE, and a [records.Duration]
+// TIME, since midnight; other columns of numbers, except durations, read these as the integers that
+// the file holds. Null is a missing value, and so is NaN. Identifiers are not read.
 //
 // No cell causes an error by its content. Invalid values are read as the schema specifies for them,
 // and [records.Check] reports them.
