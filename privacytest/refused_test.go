@@ -83,7 +83,8 @@ func TestAuditsReportEveryRefutation(t *testing.T) {
 		event   accountant.Event
 		claimed float64
 		want    int
-	}{{nil, 100, 0}, {nil, 0.1, 1}, {nil, math.NaN(), 1}, {accountant.Gaussian{NoiseMultiplier: 100}, 100, 1},
+	}{{nil, 100, 0}, {nil, 0.1, 1}, {nil, math.NaN(), 1},
+		{accountant.Gaussian{NoiseMultiplier: 100}, 100, 1},
 		{accountant.Gaussian{NoiseMultiplier: 100}, 0.1, 2}} {
 		told.Event = c.event
 		if n, _ := new(refusing).run(func(tb testing.TB) { told.Check(tb, c.claimed) }); n != c.want {
