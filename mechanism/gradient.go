@@ -48,9 +48,9 @@ const gradientBits = 24
 // neighbours by g·√d for d coordinates; the noise is increased accordingly. NaN coordinates count
 // as zero.
 //
-// The sensitivity is that of [SumSensitivity]. A smaller one may be stated only if it holds for the
-// sum and, under a Poisson sample and replace-one, for the presence of a record (see [Grant.Release]).
-// Under SampledSum and BandedSum and replace-one it must be twice the largest norm of a row.
+// The sensitivity is that of [SumSensitivity]. A smaller one must hold for the sum and, under a
+// Poisson sample and replace-one, for the presence of a record (see [Grant.Release]). Under
+// SampledSum and BandedSum and replace-one it must be twice the largest norm of a row.
 //
 // For the event accountant.BandedSum the noise is correlated with that of earlier steps, and
 // NoiseMultiplier is as the event states it. The sensitivity, the multiplier and the length are
