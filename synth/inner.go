@@ -88,7 +88,7 @@ func (r *Run) inner(in Inner) (*Run, error) {
 	}
 	data := r.Data
 	if in.Data != nil {
-		data = in.Data
+		data = records.Clamped(in.Data)
 	}
 	sub := &Run{Data: data, Ledger: r.Ledger, Backend: r.Backend, options: r.options,
 		program: program, start: r.start, keeper: r.keeper, outer: &enclosing{r, in},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -74,6 +75,33 @@ func TestPartsReadTheirSchema(t *testing.T) {
 		if fits != want || want == 0 && (!errors.As(err, &wrong) || wrong.Path != "synth.Inner.Data") {
 			t.Errorf("%v: %d fits, error %v, want %d fits", data.Schema(), fits, err, want)
 		}
+	}
+}
+
+// beyond is a user-defined data set with values outside its schema.
+type beyond struct{ records.Data }
+
+func (d beyond) Range(lo, hi int, b *device.Batch) {
+	d.Data.Range(lo, hi, b)
+	b.Dense.Data[0] = 1000
+}
+
+// TestPartsReadClampedRecords checks that a part's records are clamped to the schema as those of a
+// run are, also if they are of a user-defined type.
+func TestPartsReadClampedRecords(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
+	var batch device.Batch
+	inner := must(synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+		reading{func(r *synth.Run) error { r.Data.Range(0, 2, &batch); return nil }}))(t)
+	part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: beyond{table}}
+	whole := must(synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part}))(t)
+	if _, err := whole.Fit(t.Context(), table); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Max(batch.Dense.Data); got != 1 {
+		t.Errorf("a part read the value %v of records in [0, 1]", got)
 	}
 }
 
