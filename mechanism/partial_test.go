@@ -574,7 +574,8 @@ func TestBegin(t *testing.T) {
 }
 
 // TestMergingEndsBothShards: sums of a shard that has begun have its name once they are merged, on
-// either side, so the shard counts once, whether or not the counter must know it. A shard that has changed is not merged.
+// either side, so the shard counts once, whether or not the counter must know it. A shard that has
+// changed is not merged.
 func TestMergingEndsBothShards(t *testing.T) {
 	p := pass(t, "sums")
 	plain := false
