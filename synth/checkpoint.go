@@ -580,9 +580,6 @@ func (k *keeper) mine() error {
 		return ErrTaken
 	}
 	in, err := os.Open(k.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrTaken
-	}
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,46 @@ func TestPartsReadClampedRecords(t *testing.T) {
 	}
 }
 
+// TestPartsReleaseNothingAfterTheirRecordsFailed checks that a part draws nothing after its own
+// records have failed, as a run does after its records have. A checkpoint would keep the release.
+func TestPartsReleaseNothingAfterTheirRecordsFailed(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
+	for bad, want := range map[bool]error{false: nil, true: synth.ErrData} {
+		var refused error
+		inner := must(synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+			Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+			reading{func(r *synth.Run) error {
+				r.Data.Range(0, 2, new(device.Batch))
+				g, err := r.Allowance("use").Next()
+				if err == nil {
+					err = g.Release(0.1, mechanism.Part{Sum: mechanism.NewFixedSum(1, 1), Std: 10,
+						Out: make([]float64, 1)})
+				}
+				refused = err
+				return err
+			}}))(t)
+		part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: unreadable{table, bad}}
+		whole := must(synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part}))(t)
+		if _, err := whole.Fit(t.Context(), table); !errors.Is(err, want) || !errors.Is(refused, want) {
+			t.Errorf("records that fail %t: the release returns %v, and the run %v", bad, refused, err)
+		}
+	}
+}
+
+// unreadable is a user-defined data set whose rows may not be readable.
+type unreadable struct {
+	records.Data
+	bad bool
+}
+
+func (d unreadable) Range(lo, hi int, b *device.Batch) {
+	if d.bad {
+		panic("unreadable")
+	}
+	d.Data.Range(lo, hi, b)
+}
+
 // TestPartsNoteTheirNoise checks that the one release of a part has the noise class that the part's
 // sums deserve, with and without a checkpoint.
 func TestPartsNoteTheirNoise(t *testing.T) {
