@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 )
 
 var (
@@ -62,9 +63,6 @@ func NewStore(b Backend) *Store { return &Store{b} }
 func (s *Store) Create(ctx context.Context, name string, terms Terms,
 	opts ...Option) (*Ledger, error) {
 	terms.Name = cmp.Or(terms.Name, name)
-	if err := ValidateName(name); err != nil {
-		return nil, err
-	}
 	if err := terms.Validate(); err != nil {
 		return nil, err
 	}
@@ -96,9 +94,10 @@ func (s *Store) Open(ctx context.Context, name string,
 }
 
 // OpenOrCreate opens a ledger, or creates it with these terms if the store has none of this name.
-// It is for several processes that start at once. A ledger that exists must have the same budget.
+// It is for several processes that start at once. A ledger that exists must have the same terms,
+// since it keeps its own.
 //
-// Errors: the errors of Open and Create; ErrExists for a ledger with another budget.
+// Errors: the errors of Open and Create; ErrExists for a ledger with other terms.
 func (s *Store) OpenOrCreate(ctx context.Context, name string, terms Terms,
 	opts ...Option) (*Ledger, error) {
 	l, err := s.Open(ctx, name, opts...)
@@ -107,8 +106,10 @@ func (s *Store) OpenOrCreate(ctx context.Context, name string, terms Terms,
 			l, err = s.Open(ctx, name, opts...) // another process was faster
 		}
 	}
-	if err == nil && l.Budget() != terms.Budget {
-		return nil, errors.Join(fmt.Errorf("%w with the budget %v", ErrExists, l.Budget()), l.Close())
+	if err == nil && (l.budget != terms.Budget || l.filter != terms.FilterOrder ||
+		l.unit != unitOf(terms) || !slices.Equal(l.shared.journal.terms.Limits, terms.Limits)) {
+		err = fmt.Errorf("%w with other terms; its budget is %v", ErrExists, l.budget)
+		return nil, errors.Join(err, l.Close())
 	}
 	return l, err
 }

@@ -20,7 +20,7 @@ type Gradient struct {
 	// then its length. The noisy sum stays there, and sink is not called.
 	Device          chunked.Device
 	Dim             int
-	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see SumSensitivity
+	Sensitivity     float64 // L2 sensitivity of Sum under the run's relation: see ReleaseGradient
 	NoiseMultiplier float64 // noise standard deviation of this release ÷ Sensitivity
 	// Workers is the number of pieces into which the work is divided, at least one. It does not
 	// affect the noise or the guarantee.
@@ -47,6 +47,10 @@ const gradientBits = 24
 // is "real". The sum is rounded to a public grid of step g, which can increase the distance of
 // neighbours by g·√d for d coordinates; the noise is increased accordingly. NaN coordinates count
 // as zero.
+//
+// The sensitivity is that of [SumSensitivity]. A smaller one must hold for the sum and, under a
+// Poisson sample and replace-one, for the presence of a record (see [Grant.Release]). Under
+// SampledSum and BandedSum and replace-one it must be twice the largest norm of a row.
 //
 // For the event accountant.BandedSum the noise is correlated with that of earlier steps, and
 // NoiseMultiplier is as the event states it. The sensitivity, the multiplier and the length are

@@ -184,10 +184,10 @@ func (a *Partial) Merge(other *Partial) error {
 	return nil
 }
 
-// ended marks the sums of a Sharded counter as the sums of the shard that Begin named. Two pieces
-// under one name would share positions.
+// ended marks sums as those of the shard that Begin named, so that another attempt at the shard is
+// not added.
 func (a *state) ended() error {
-	if _, ok := a.counter.(Sharded); ok && a.begun != "" && !a.closed {
+	if a.begun != "" && !a.closed {
 		return a.named(a.begun)
 	}
 	return nil

@@ -574,28 +574,35 @@ func TestBegin(t *testing.T) {
 }
 
 // TestMergingEndsBothShards: sums of a shard that has begun have its name once they are merged, on
-// either side, so the shard counts once. A shard that has changed is not merged.
+// either side, so the shard counts once, whether or not the counter must know it. A shard that has
+// changed is not merged.
 func TestMergingEndsBothShards(t *testing.T) {
 	p := pass(t, "sums")
+	plain := false
 	shard := func(name string, ended error) *mechanism.Partial {
 		s := mechanism.NewPartial(p, schema, &placed{adder: adder{mechanism.NewFixedSum(dim,
 			0x1p-20)}, ended: ended}, false)
+		if plain { // a counter that need not know its shard
+			s = empty(p)
+		}
 		if err := errors.Join(s.Begin(name), s.Add(t.Context(), rows(t, 1, 5))); err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	all := shard("one", nil)
-	if err := all.Merge(shard("two", nil)); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(all.Shards(), []string{"one", "two"}) {
-		t.Errorf("got shards %q, want one and two", all.Shards())
-	}
-	want := values(t, all)
-	for _, name := range []string{"one", "two"} {
-		if err := all.Merge(shard(name, nil)); err != nil || !slices.Equal(values(t, all), want) {
-			t.Errorf("shard %q counts twice, or %v", name, err)
+	for _, plain = range []bool{true, false} {
+		all := shard("one", nil)
+		if err := all.Merge(shard("two", nil)); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(all.Shards(), []string{"one", "two"}) {
+			t.Errorf("plain %t: got shards %q, want one and two", plain, all.Shards())
+		}
+		want := values(t, all)
+		for _, name := range []string{"one", "two"} {
+			if err := all.Merge(shard(name, nil)); err != nil || !slices.Equal(values(t, all), want) {
+				t.Errorf("plain %t: shard %q counts twice, or %v", plain, name, err)
+			}
 		}
 	}
 	changed := errors.New("another number of records")

@@ -72,8 +72,8 @@ func (t terms) under(r accountant.Relation) terms {
 }
 
 // SumEffect returns the effect to pass to Release for a sum over records. norm bounds the row that
-// a record adds, sensitivity is the sum's under the run's relation, and std is the noise. The event
-// SampledSum prices rows of two records under replace-one as opposite, so that a sum counts as
+// a record adds, sensitivity is the sum's under the run's relation, std is the noise. SampledSum
+// and BandedSum price rows of two records under replace-one as opposite, so that a sum counts as
 // twice the norm of its rows, even if its own sensitivity is lower.
 func (g *Grant) SumEffect(norm, sensitivity, std float64) float64 {
 	if g.a.terms.opposite {

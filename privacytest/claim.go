@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,7 +115,7 @@ func (c Claim[D]) Refuted(tb testing.TB) bool {
 func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
-	return c.evidence(shows(c.Delta, c.FalseAlarm), func(hoped float64) float64 {
+	return c.evidence(tb, shows(c.Delta, c.FalseAlarm), func(hoped float64) float64 {
 		return min(max(hoped, 0), mostEpsilon)
 	})
 }
@@ -123,7 +124,7 @@ func (c Claim[D]) LowerBound(tb testing.TB) Evidence {
 func (c Claim[D]) contradiction(tb testing.TB) Evidence {
 	tb.Helper()
 	c.validate(tb)
-	return c.evidence(contradicts(c.Epsilon, c.Delta, c.FalseAlarm), func(float64) float64 {
+	return c.evidence(tb, contradicts(c.Epsilon, c.Delta, c.FalseAlarm), func(float64) float64 {
 		return c.Epsilon
 	})
 }
@@ -149,10 +150,15 @@ const testedPerChosen = 2
 // evidence tests the event that ranks highest. aim returns an ε for the event's rank. The draws are
 // divided between the data sets in the proportion that best distinguishes the event's ε from aim's
 // ε.
-func (c Claim[D]) evidence(rank ranking, aim func(rank float64) float64) Evidence {
+func (c Claim[D]) evidence(tb testing.TB, rank ranking, aim func(rank float64) float64) Evidence {
+	tb.Helper()
 	n := cmp.Or(c.Samples, 40000)
 	first := max(n/(1+testedPerChosen), 1)
-	best, value := choose(c.draw(c.D0, first), c.draw(c.D1, first), rank)
+	a, b := c.draw(c.D0, first), c.draw(c.D1, first)
+	if !slices.ContainsFunc(slices.Concat(a, b), func(out []float64) bool { return len(out) > 0 }) {
+		tb.Fatalf("privacytest.Claim.Run returned no output in %d draws: want what an observer sees", 2*first)
+	}
+	best, value := choose(a, b, rank)
 	likely, other := c.D0, c.D1
 	if best.swap {
 		likely, other = other, likely

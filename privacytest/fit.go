@@ -23,7 +23,7 @@ type GoodnessOfFit struct {
 // Check fails the test if the draws contradict the distribution.
 func (g GoodnessOfFit) Check(tb testing.TB) {
 	tb.Helper()
-	if d, limit := g.distance(tb); d > limit {
+	if d, limit := g.distance(tb); !(d <= limit) { // NaN too
 		tb.Errorf("the distance of the draws' distribution function from the stated one is %.4g; a "+
 			"distance above %.4g has probability %g",
 			d, limit, g.FalseAlarm)
@@ -35,7 +35,7 @@ func (g GoodnessOfFit) Check(tb testing.TB) {
 func (g GoodnessOfFit) Rejected(tb testing.TB) bool {
 	tb.Helper()
 	d, limit := g.distance(tb)
-	return d > limit
+	return !(d <= limit)
 }
 
 func (g GoodnessOfFit) distance(tb testing.TB) (d, limit float64) {

@@ -108,6 +108,14 @@ func TestFitHoldsForDiscreteLaws(t *testing.T) {
 	if !die.Rejected(t) {
 		t.Error("a loaded die is not rejected")
 	}
+	// One draw in a thousand has no distance from anything.
+	die.Draw = func() float64 { return []float64{1, math.NaN()}[(rng.IntN(1000)+1)/1000] }
+	if !die.Rejected(t) {
+		t.Error("a die that shows no number is not rejected")
+	}
+	if failed, _ := new(refusing).run(die.Check); failed != 1 {
+		t.Errorf("the die fails %d checks, want 1", failed)
+	}
 }
 
 func TestSeededRepeatsAndSaysSo(t *testing.T) {

@@ -65,7 +65,7 @@ func (a Audit) String() string {
 func (o OneRun) Check(tb testing.TB, claimed float64) {
 	tb.Helper()
 	a := o.Audit(tb)
-	if a.Epsilon > claimed {
+	if !(a.Epsilon <= claimed) { // NaN too
 		tb.Errorf("claimed (ε=%g, δ=%g), but %v", claimed, o.Delta, a)
 	}
 	if a.Refuted {

@@ -30,14 +30,19 @@ func (r *refusing) run(f func(tb testing.TB)) (failed int, ended bool) {
 }
 
 // TestClaimsThatCannotFailAreRefused: a false-alarm rate of 0 refutes nothing, and neither does a
-// claim with δ = 1. Such tests end at once, as do audits without scores of all canaries.
+// claim with δ = 1 or without outputs. Such tests end at once, as do audits without scores of all
+// canaries.
 func TestClaimsThatCannotFailAreRefused(t *testing.T) {
+	one := func(int) []float64 { return []float64{1} }
 	claim := func(epsilon, delta, alarm float64) func(testing.TB) {
 		return func(tb testing.TB) {
-			Claim[int]{Run: func(int) []float64 { return nil }, Epsilon: epsilon, Delta: delta,
-				FalseAlarm: alarm, Samples: 3}.Check(tb)
+			Claim[int]{Run: one, Epsilon: epsilon, Delta: delta, FalseAlarm: alarm, Samples: 3}.Check(tb)
 		}
 	}
+	silent := Claim[int]{Run: func(int) []float64 { return nil }, FalseAlarm: 0.5, Samples: 3}
+	rare := silent
+	rare.Run = func(d int) []float64 { return make([]float64, d) }
+	rare.D1 = 1
 	audit := func(canaries, scores int, delta, alarm float64) func(testing.TB) {
 		return func(tb testing.TB) {
 			OneRun{Canaries: canaries, Guesses: 9, Delta: delta, FalseAlarm: alarm,
@@ -52,6 +57,8 @@ func TestClaimsThatCannotFailAreRefused(t *testing.T) {
 		{claim(0, 0, 0.5), true}, {claim(-1, 0, 0.5), false}, {claim(nan, 0, 0.5), false},
 		{claim(1, 1, 0.5), false}, {claim(1, -1e-9, 0.5), false}, {claim(1, nan, 0.5), false},
 		{claim(1, 0, 0), false}, {claim(1, 0, 1), false}, {claim(1, 0, nan), false},
+		{silent.Check, false}, {func(tb testing.TB) { silent.LowerBound(tb) }, false},
+		{rare.Check, true},
 		{audit(4, 4, 0, 0.5), true}, {audit(4, 3, 0, 0.5), false}, {audit(4, 5, 0, 0.5), false},
 		{audit(0, 0, 0, 0.5), false}, {audit(4, 4, 1, 0.5), false}, {audit(4, 4, 0, 1), false},
 	} {
@@ -76,7 +83,8 @@ func TestAuditsReportEveryRefutation(t *testing.T) {
 		event   accountant.Event
 		claimed float64
 		want    int
-	}{{nil, 100, 0}, {nil, 0.1, 1}, {accountant.Gaussian{NoiseMultiplier: 100}, 100, 1},
+	}{{nil, 100, 0}, {nil, 0.1, 1}, {nil, math.NaN(), 1},
+		{accountant.Gaussian{NoiseMultiplier: 100}, 100, 1},
 		{accountant.Gaussian{NoiseMultiplier: 100}, 0.1, 2}} {
 		told.Event = c.event
 		if n, _ := new(refusing).run(func(tb testing.TB) { told.Check(tb, c.claimed) }); n != c.want {

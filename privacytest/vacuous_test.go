@@ -40,6 +40,10 @@ func TestVacuousReplays(t *testing.T) {
 		"replace one":        {run: released, relation: accountant.ReplaceOne, data: []float64{1, 2, 4}},
 		"replace two": {run: released, relation: accountant.ReplaceOne, data: []float64{1, 5, 4},
 			want: "not neighbours"},
+		"replace none": {run: released, relation: accountant.ReplaceOne, data: []float64{1, 2, 3},
+			want: "not neighbours"},
+		"no data": {run: released, data: []float64{}, neighbour: []float64{},
+			want: "not neighbours"},
 		"replace one of more": {run: released, relation: accountant.ReplaceOne, want: "not neighbours"},
 		"stated rows": {run: released, relation: accountant.ReplaceOne, data: []float64{1, 5, 4},
 			changed: []int{1, 2}},
@@ -48,6 +52,9 @@ func TestVacuousReplays(t *testing.T) {
 		r.Run, r.Refused, r.Changed = c.run, c.refused, c.changed
 		if c.data != nil {
 			r.Data = c.data
+		}
+		if c.neighbour != nil {
+			r.Neighbour = c.neighbour
 		}
 		if c.relation != r.Budget.Relation {
 			r.Budget = toyBudget(c.relation)

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -153,7 +154,13 @@ func (l *keptLine) noted() []ledger.NoiseClass {
 	return l.allowed.Classes()
 }
 
-func (l *keptLine) drawn() int { return l.count - l.allowed.Remaining() }
+// drawn returns the number of uses that have begun.
+func (l *keptLine) drawn() int {
+	epoch, _ := l.allowed.Event().(accountant.RandomAllocation)
+	banded, _ := l.allowed.Event().(accountant.BandedSum)
+	grants := max(epoch.Steps, len(banded.Band), 1) // of a use: see mechanism.Allowance.Next
+	return l.count - l.allowed.Remaining()/grants
+}
 
 const checkpointKind = "checkpoint"
 
@@ -211,23 +218,19 @@ func (p *Program) hash() (string, error) {
 	if err == nil {
 		j.Config, err = unpriced(j.Config)
 	}
-	if err != nil {
-		return "", err
-	}
-	return p.hashOf(j)
+	return p.hashOf(j, err)
 }
 
 // pricedHash returns the digest with the prices of plans within the plan. It is the same as hash if
 // there are none. Checkpoints of former versions have it.
 func (p *Program) pricedHash() (string, error) {
-	j, err := p.parameters()
+	return p.hashOf(p.parameters())
+}
+
+func (p *Program) hashOf(j planJSON, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.hashOf(j)
-}
-
-func (p *Program) hashOf(j planJSON) (string, error) {
 	h := hashed{Plan: j, Types: p.types(), Lines: []hashedLine{}}
 	t := p.transaction(true)
 	for _, g := range t.Groups {
@@ -481,14 +484,9 @@ func (k *keeper) ahead(purpose string, each int) error {
 	if k.closed {
 		return errOver
 	}
-	short := k.unsure
-	for i := range k.lines {
-		line := &k.lines[i]
-		if line.purpose == purpose && line.taken < min(line.count, line.drawn()+each) {
-			short = true
-		}
-	}
-	if !short {
+	if !k.unsure && !slices.ContainsFunc(k.lines, func(l keptLine) bool {
+		return l.purpose == purpose && l.taken < min(l.count, l.drawn()+each)
+	}) {
 		return nil
 	}
 	rounds := k.pace.next()
@@ -582,9 +580,6 @@ func (k *keeper) mine() error {
 		return ErrTaken
 	}
 	in, err := os.Open(k.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return ErrTaken
-	}
 	if err != nil {
 		return err
 	}
@@ -615,11 +610,8 @@ func (k *keeper) end(err error) error {
 	}
 	k.closed = true
 	closed := k.lock.Close()
-	if final(err) {
-		return errors.Join(err, closed)
-	}
-	if err != nil {
+	if err != nil && !final(err) {
 		return &Interrupted{Checkpoint: k.path, Err: errors.Join(err, closed)}
 	}
-	return closed
+	return errors.Join(err, closed)
 }

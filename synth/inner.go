@@ -88,14 +88,15 @@ func (r *Run) inner(in Inner) (*Run, error) {
 	}
 	data := r.Data
 	if in.Data != nil {
-		data = in.Data
+		data = records.Clamped(in.Data)
 	}
 	sub := &Run{Data: data, Ledger: r.Ledger, Backend: r.Backend, options: r.options,
 		program: program, start: r.start, keeper: r.keeper, outer: &enclosing{r, in},
 		transaction: r.transaction, allowed: map[string][]*mechanism.Allowance{}}
 	for _, s := range program.stages {
-		if a := r.allowed[in.Prefix+s.Purpose]; a != nil {
-			sub.allowed[s.Purpose] = a
+		sub.allowed[s.Purpose] = r.allowed[in.Prefix+s.Purpose]
+		for _, a := range sub.allowed[s.Purpose] {
+			a.RefuseWhen(sub.failed)
 		}
 	}
 	return sub, nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -75,6 +76,73 @@ func TestPartsReadTheirSchema(t *testing.T) {
 			t.Errorf("%v: %d fits, error %v, want %d fits", data.Schema(), fits, err, want)
 		}
 	}
+}
+
+// beyond is a user-defined data set with values outside its schema.
+type beyond struct{ records.Data }
+
+func (d beyond) Range(lo, hi int, b *device.Batch) {
+	d.Data.Range(lo, hi, b)
+	b.Dense.Data[0] = 1000
+}
+
+// TestPartsReadClampedRecords checks that a part's records are clamped to the schema as those of a
+// run are, also if they are of a user-defined type.
+func TestPartsReadClampedRecords(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
+	var batch device.Batch
+	inner := must(synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+		Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+		reading{func(r *synth.Run) error { r.Data.Range(0, 2, &batch); return nil }}))(t)
+	part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: beyond{table}}
+	whole := must(synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part}))(t)
+	if _, err := whole.Fit(t.Context(), table); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Max(batch.Dense.Data); got != 1 {
+		t.Errorf("a part read the value %v of records in [0, 1]", got)
+	}
+}
+
+// TestPartsReleaseNothingAfterTheirRecordsFailed checks that a part draws nothing after its own
+// records have failed, as a run does after its records have. A checkpoint would keep the release.
+func TestPartsReleaseNothingAfterTheirRecordsFailed(t *testing.T) {
+	s, b := records.Interval(2, 0, 1), accountant.Budget{Epsilon: 10, Delta: 1e-5}
+	table := must(records.FromFlat(s, []float32{0, 1, 1, 0}))(t)
+	for bad, want := range map[bool]error{false: nil, true: synth.ErrData} {
+		var refused error
+		inner := must(synth.NewProgram("reading", s, b, []synth.Stage{{Purpose: "use",
+			Event: accountant.Gaussian{NoiseMultiplier: 5}, Count: 3}},
+			reading{func(r *synth.Run) error {
+				r.Data.Range(0, 2, new(device.Batch))
+				g, err := r.Allowance("use").Next()
+				if err == nil {
+					err = g.Release(0.1, mechanism.Part{Sum: mechanism.NewFixedSum(1, 1), Std: 10,
+						Out: make([]float64, 1)})
+				}
+				refused = err
+				return err
+			}}))(t)
+		part := synth.Inner{Plan: &inner, Prefix: "x: ", Data: unreadable{table, bad}}
+		whole := must(synth.NewProgram("enclosing", s, b, part.Stages(), enclosing{part: part}))(t)
+		if _, err := whole.Fit(t.Context(), table); !errors.Is(err, want) || !errors.Is(refused, want) {
+			t.Errorf("records that fail %t: the release returns %v, and the run %v", bad, refused, err)
+		}
+	}
+}
+
+// unreadable is a user-defined data set whose rows may not be readable.
+type unreadable struct {
+	records.Data
+	bad bool
+}
+
+func (d unreadable) Range(lo, hi int, b *device.Batch) {
+	if d.bad {
+		panic("unreadable")
+	}
+	d.Data.Range(lo, hi, b)
 }
 
 // TestPartsNoteTheirNoise checks that the one release of a part has the noise class that the part's

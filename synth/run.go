@@ -265,11 +265,13 @@ func (r *Run) take(line int, spend func() error) error {
 // values read in their place do not come from the records. An allowance that outlives its run
 // cannot draw.
 func (r *Run) failed() error {
-	if records.Failed(r.Data) {
+	switch {
+	case records.Failed(r.Data):
 		return fmt.Errorf("%s: %w", r.program.system, ErrData)
-	}
-	if r.over.Load() {
+	case r.over.Load():
 		return errOver
+	case r.outer != nil:
+		return r.outer.run.failed()
 	}
 	return nil
 }

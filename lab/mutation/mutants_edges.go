@@ -25,7 +25,7 @@ func edgeMutants() []mutant {
 			Why: "private rows can be reached from an embedding in memory"},
 		{Name: "synth/an allowance outlives its run", In: "synth",
 			Tests: at("synth", "EndWithTheirRun"),
-			Old:   "if r.over.Load() {", New: "if false {",
+			Old:   "case r.over.Load():", New: "case false:",
 			Why: "noise can still be drawn after its run has ended"},
 		{Name: "synth/checkpoints of any size are read", In: "synth",
 			Tests: at("synth", "CheckpointsHave"),
