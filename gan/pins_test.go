@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 func pinned(t *testing.T, p synth.Plan, data records.Data) {
 	t.Helper()
