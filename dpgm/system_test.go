@@ -84,6 +84,7 @@ var machines = subject(func(c *dpgm.Config) {
 })
 
 func TestSystemOfOneNetwork(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	synthtest.Run(t, one)
 }
 func TestSystemOfClusters(t *testing.T) {

@@ -138,6 +138,7 @@ func TestPinsOfDefaults(t *testing.T) {
 
 // TestPinsOfResumedRuns goes on with copies of checkpoints from within the training.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	s := records.Interval(5, -1, 2).WithLabels("a", "b", "c")
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
 		t.Run(name, func(t *testing.T) {
