@@ -106,9 +106,9 @@ func TestWideTablesAreFittedNear(t *testing.T) {
 
 // TestFitsNearUnderReplay replays fits of 66 columns and a class, which are fitted near
 // measurements, with much and with little room for tables, on neighbours that differ in one row. It
-// also interrupts each fit at up to five reports; a fit that goes on must release a generator within the
-// plan's cells, which can be read back. Without -long each relation has one of both rooms, fits
-// have a third of the rounds, and three interruptions.
+// also interrupts each fit at five reports; a fit that goes on must release a generator within the
+// plan's cells, which can be read back. Without -long each relation has one of both rooms, and fits
+// have a third of the rounds and three interruptions.
 func TestFitsNearUnderReplay(t *testing.T) {
 	t.Parallel() // it waits for the disk
 	var list []records.Column
