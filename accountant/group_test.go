@@ -134,7 +134,7 @@ func TestGaussianEffects(t *testing.T) {
 // TestGroupsOfParts: members of a group may be in different parts, so a group costs at least as
 // much as one record in each.
 func TestGroupsOfParts(t *testing.T) {
-	a, b := poissonSteps(0.01, 2, 20), poissonSteps(0.3, 3, 20)
+	a, b := poissonSteps(0.01, 2, 1), poissonSteps(0.3, 3, 2)
 	both := must[Bound](t)(Epsilon(Composed{[]Event{a, b}}, 1e-6, AddOrRemoveOne))
 	e := Disjoint{Parts: []Event{a, b}, Fixed: true}
 	if got := must[Bound](t)(GroupEpsilon(e, 2, 1e-6, AddOrRemoveOne)); got.Upper < both.Lower {

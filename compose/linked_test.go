@@ -370,6 +370,7 @@ func linkedVisible(ctx context.Context, p synth.Plan, l *ledger.Ledger, d record
 // TestLinkedContinues: a fit that is interrupted in the systems of any table goes on from its
 // checkpoint, and pays nothing more.
 func TestLinkedContinues(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	data := shopOf(t, customers(200, 2))
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-6}
 	p := linkedPlan(t, b, 4)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 	"github.com/seed7ba64551/privgen/tables"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 func pinned(t *testing.T, p synth.Plan, data records.Data) *synth.Generator {
 	t.Helper()

@@ -124,7 +124,11 @@ func TestRanksContract(t *testing.T) {
 	synthtest.Run(t, ranksSubject)
 }
 
-func TestPoolContract(t *testing.T) { synthtest.Run(t, poolSubject) }
+func TestPoolContract(t *testing.T) {
+	t.Parallel() // it waits for the disk
+	synthtest.Run(t, poolSubject)
+}
+
 func TestLabelsContract(t *testing.T) {
 	if !*long {
 		t.Skip("see -long")

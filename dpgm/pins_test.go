@@ -164,6 +164,7 @@ func TestPinsOfDefaults(t *testing.T) {
 
 // TestPinsOfResumedRuns goes on with copies of checkpoints from each stage.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	for name, p := range keptVariants(t) {
 		for _, at := range []int{2, 7} {
 			t.Run(fmt.Sprint(name, " ", at), func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -19,6 +20,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 var (
 	kills = flag.Int("kills", 4, "number of processes to kill")
@@ -80,6 +84,7 @@ var machines = subject(func(c *dpgm.Config) {
 })
 
 func TestSystemOfOneNetwork(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	synthtest.Run(t, one)
 }
 func TestSystemOfClusters(t *testing.T) {

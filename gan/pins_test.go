@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -18,6 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 	"github.com/seed7ba64551/privgen/synth"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 func pinned(t *testing.T, p synth.Plan, data records.Data) {
 	t.Helper()
@@ -134,6 +138,7 @@ func TestPinsOfDefaults(t *testing.T) {
 
 // TestPinsOfResumedRuns goes on with copies of checkpoints from within the training.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	s := records.Interval(5, -1, 2).WithLabels("a", "b", "c")
 	for name, c := range variants(t, s, accountant.AddOrRemoveOne) {
 		t.Run(name, func(t *testing.T) {

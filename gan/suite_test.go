@@ -22,7 +22,10 @@ var subject = synthtest.Subject{System: gan.System(),
 		return p, nil
 	}}
 
-func TestSystem(t *testing.T) { synthtest.Run(t, subject) }
+func TestSystem(t *testing.T) {
+	t.Parallel() // it waits for the disk
+	synthtest.Run(t, subject)
+}
 
 var (
 	kills = flag.Int("kills", 4, "number of processes to kill")

@@ -14,4 +14,7 @@ func folders() ledgertest.Subject {
 	}
 }
 
-func TestDirContract(t *testing.T) { ledgertest.Run(t, folders()) }
+func TestDirContract(t *testing.T) {
+	t.Parallel() // it waits for the disk
+	ledgertest.Run(t, folders())
+}

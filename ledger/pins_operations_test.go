@@ -259,6 +259,7 @@ func (p *pinned) end() {
 // TestPinsOfOperations: random operations, through several handles on one journal. Both stores
 // give the same answers to every third list of them, and take turns with the others.
 func TestPinsOfOperations(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	var all []string
 	for seed := range 14 {
 		var first []string

@@ -9,10 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 // The files of pins hold what ledgers answered to random operations when the files were written.
 // Whoever means to change an answer writes them anew and says why.

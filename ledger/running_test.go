@@ -162,6 +162,7 @@ func TestRunningSumsLeaveGuaranteesReadable(t *testing.T) {
 		Cells: 64}, mixture(256), mixture(80)} {
 		if err := l.Spend("more", e); err != nil {
 			refused++
+			continue // the guarantee is the one that was read
 		}
 		var read Guarantee
 		if err := json.Unmarshal(must[[]byte](t)(json.Marshal(l.Guarantee())), &read); err != nil {

@@ -208,6 +208,7 @@ func TestPinsOfReleases(t *testing.T) {
 // TestPinsOfResumedRuns goes on with copies of checkpoints that were taken in the release, whose
 // later samples are then lost, and in the training.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	for _, g := range []merf.GeneratorConfig{quick, several()} {
 		for _, at := range []int{2, 75} {
 			t.Run(fmt.Sprint(g.Generators, " ", at), func(t *testing.T) {

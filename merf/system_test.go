@@ -2,6 +2,7 @@ package merf_test
 
 import (
 	"flag"
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -11,6 +12,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 var (
 	kills = flag.Int("kills", 4, "number of processes to kill")

@@ -226,6 +226,7 @@ func TestPinsOfDefaults(t *testing.T) {
 
 // TestPinsOfResumedRuns goes on with a copy of a checkpoint, whose later mixtures are lost.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	s := records.Image(2, 3).WithLabels("a", "b")
 	for name, c := range variants(s, accountant.AddOrRemoveOne, 30) {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package mix_test
 
 import (
 	"flag"
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -12,6 +13,9 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 // together plans 200 mixtures of records of all classes.
 func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {
@@ -46,6 +50,7 @@ func subjects() map[string]synthtest.Subject {
 }
 
 func TestSystem(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	for name, subject := range subjects() {
 		t.Run(name, func(t *testing.T) { synthtest.Run(t, subject) })
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/models/modelstest"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 // A netCase is a network's computation, the number of coordinates of a record, and the number of
 // levels if its coordinates are levels.

@@ -86,6 +86,7 @@ func TestPinsOfPersons(t *testing.T) {
 
 // TestPinsOfResumedRuns goes on with copies of checkpoints from within the rounds.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	data := baskets(t, records.Sets(10, 4), 60)
 	for name, p := range plans(t, data.Schema(), accountant.Budget{Epsilon: 6, Delta: 1e-5}) {
 		for _, at := range []int{1, 3} {

@@ -41,6 +41,7 @@ func subjects() map[string]synthtest.Subject {
 }
 
 func TestSystem(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	for name, subject := range subjects() {
 		t.Run(name, func(t *testing.T) { synthtest.Run(t, subject) })
 	}

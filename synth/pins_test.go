@@ -2,6 +2,7 @@ package synth_test
 
 import (
 	"fmt"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/synth"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 // TestPinsOfDraws holds draws under constraints, of classes and of means to the bits that they had.
 func TestPinsOfDraws(t *testing.T) {

@@ -27,6 +27,7 @@ func cornerSchemas(t *testing.T) (list []records.Schema) {
 // TestPartsOfTheBudgetAddUp checks plans of AIM at the limits of their settings. A plan costs no
 // more than its budget, it is unchanged by being written and read, and its fit succeeds.
 func TestPartsOfTheBudgetAddUp(t *testing.T) {
+	t.Parallel()
 	for _, s := range cornerSchemas(t) {
 		rows := must(records.FromValues(s, firstRow(s), firstRow(s)))(t)
 		for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {

@@ -58,6 +58,7 @@ func bits(f *records.Frame, i int) []bool {
 // conditions. The bounds are six standard deviations: over all seeds of the noise and the rows, the
 // 560 comparisons give one false alarm in 10⁶. The seeds are fixed.
 func TestConditionsAreMetExactly(t *testing.T) {
+	t.Parallel()
 	data := linked(t, 4000)
 	budget := accountant.Budget{Epsilon: 50, Delta: 1e-5}
 	cases := [][]records.Constraint{

@@ -46,6 +46,7 @@ func aims() map[string]tables.AIM {
 
 // TestPins holds runs with options that the contract suite does not set to the bits that they had.
 func TestPins(t *testing.T) {
+	t.Parallel()
 	plain := must(records.NewSchema(records.Numeric("a", 0, 1), records.Integer("n", 0, 5_000),
 		records.Flag("f", "no", "yes"), records.Flag("g", "no", "yes"), records.Flag("h", "no", "yes"),
 		records.Flag("i", "no", "yes")))(t)
@@ -202,6 +203,7 @@ func TestPinsOfPersons(t *testing.T) {
 
 // TestPinsOfWideTables holds tables of more columns than are fitted together to their bits.
 func TestPinsOfWideTables(t *testing.T) {
+	t.Parallel()
 	var list []records.Column
 	for j := range 66 {
 		list = append(list, records.Flag(fmt.Sprint("c", j), "no", "yes"))
@@ -248,6 +250,7 @@ func TestPinsOfDefaults(t *testing.T) {
 
 // TestPinsOfResumedRuns goes on with copies of checkpoints from each stage.
 func TestPinsOfResumedRuns(t *testing.T) {
+	t.Parallel() // it waits for the disk
 	data := linked(t, 120)
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-5}
 	for name, p := range tablePlans(t, data.Schema(), b) {

@@ -46,6 +46,7 @@ func tableSchema(t testing.TB) records.Schema {
 // neighbouring data sets, with a different offset for each plan and relation. Package synthtest
 // replays other pairs.
 func TestNothingButReleasesOfTablesDependsOnARecord(t *testing.T) {
+	t.Parallel()
 	s := tableSchema(t)
 	for _, r := range relations {
 		budget := accountant.Budget{Epsilon: 3, Delta: 1e-5, Relation: r}
@@ -175,6 +176,7 @@ func share[T comparable](list []T, value T) float64 {
 // deviation of about 12. The bounds are at least four standard deviations away, so the probability
 // of a false alarm in the ten fits is below 1e-3; the seeds are fixed.
 func TestRareClassesStay(t *testing.T) {
+	t.Parallel()
 	data := correlated(t, 10_000, 2)
 	budget := accountant.Budget{Epsilon: 1, Delta: 1e-5}
 	want := share(data.Labels(), 2)

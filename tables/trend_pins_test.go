@@ -14,6 +14,7 @@ import (
 // TestPinsOfTrends holds tables with a number to be predicted to the bits that they had, and rows
 // of which some columns are given.
 func TestPinsOfTrends(t *testing.T) {
+	t.Parallel()
 	data := targetRows(t, 400, 1)
 	for name, c := range map[string]AIM{
 		"few":   {Rounds: 5, Common: Common{Bins: 8}},

@@ -309,6 +309,7 @@ func TestFilesOfTrends(t *testing.T) {
 // meet them, by the mean score of the other columns: within six standard errors, which gives a
 // false alarm in fewer than one of 10⁸ runs.
 func TestConditionsWithATrend(t *testing.T) {
+	t.Parallel()
 	plan, _ := targetPlan(t, accountant.Budget{Epsilon: 3, Delta: 1e-5})
 	g := must(plan.Fit(privacytest.Seeded(t, t.Context(), 6), targetRows(t, 10_000, 2)))(t)
 	const n = 4000

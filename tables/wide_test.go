@@ -61,6 +61,7 @@ func TestWideColumnsTakeMemoryByRow(t *testing.T) {
 // make the method local, and a column of drawn rows must still depend on the one before, and on the
 // one before that, as often as after fits of the whole model (.847 and .776, and .5 by chance).
 func TestWideTablesAreFittedNear(t *testing.T) {
+	t.Parallel()
 	const n, columns = 4000, 70
 	rng := rand.New(rand.NewPCG(3, 4))
 	list, values := make([]records.Column, columns), make([]records.Values, columns)
@@ -106,7 +107,8 @@ func TestWideTablesAreFittedNear(t *testing.T) {
 // TestFitsNearUnderReplay replays fits of 66 columns and a class, which are fitted near
 // measurements, with much and with little room for tables, on neighbours that differ in one row. It
 // also interrupts each fit at five reports; a fit that goes on must release a generator within the
-// plan's cells, which can be read back. Without -long each relation has one of both rooms.
+// plan's cells, which can be read back. Without -long each relation has one of both rooms, and fits
+// have a third of the rounds and three interruptions.
 func TestFitsNearUnderReplay(t *testing.T) {
 	t.Parallel() // it waits for the disk
 	var list []records.Column
@@ -127,14 +129,18 @@ func TestFitsNearUnderReplay(t *testing.T) {
 	of := func(rows [][]any) records.Data {
 		return must(records.FromValues(schema, rows...))(t)
 	}
+	rounds, stops := 8, 3
+	if *Long {
+		rounds, stops = 24, 5
+	}
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {
 		for i, cells := range []int{0, 200} {
 			if i == int(r) && !*Long {
 				continue
 			}
 			b := accountant.Budget{Epsilon: 40, Delta: 1e-5, Relation: r}
-			c := AIM{Common: Common{Schema: schema, Budget: b, Nominal: 30, Cells: cells}, Rounds: 24,
-				ClassPart: noClassPart}
+			c := AIM{Common: Common{Schema: schema, Budget: b, Nominal: 30, Cells: cells},
+				Rounds: rounds, ClassPart: noClassPart}
 			m, err := c.method()
 			if err != nil || !m.local {
 				t.Fatalf("local is %v (%v)", m.local, err)
@@ -158,14 +164,14 @@ func TestFitsNearUnderReplay(t *testing.T) {
 			}
 			privacytest.Replay[records.Data]{Run: visible, Budget: b, Data: of(rows), Seeds: 1,
 				Neighbour: of(neighbour)}.Check(t)
-			goOn(t, p, of(rows), m.Cells)
+			goOn(t, p, of(rows), m.Cells, stops)
 		}
 	}
 }
 
 // goOn interrupts a fit at several reports, and then lets it end. Its noise is fixed, since a fit
 // whose measurements hardly change the model has few rounds.
-func goOn(t *testing.T, p synth.PassProgram, data records.Data, cells int) {
+func goOn(t *testing.T, p synth.PassProgram, data records.Data, cells, most int) {
 	t.Helper()
 	l, seen := ledger.New(p.Budget()), 0
 	keep := synth.CheckpointEvery(filepath.Join(t.TempDir(), "kept"), 1)
@@ -173,7 +179,7 @@ func goOn(t *testing.T, p synth.PassProgram, data records.Data, cells int) {
 		ctx, cancel := context.WithCancel(privacytest.Seeded(t, t.Context(), uint64(stops)))
 		seen = 0
 		g, err := p.FitOn(ctx, l, data, keep, synth.OnProgress(func(synth.Progress) {
-			if seen++; seen == 2 && stops < 5 {
+			if seen++; seen == 2 && stops < most {
 				stops++
 				cancel()
 			}
@@ -185,8 +191,8 @@ func goOn(t *testing.T, p synth.PassProgram, data records.Data, cells int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := ModelCells(g.Model()); stops < 5 || n > cells {
-			t.Errorf("%d stops, and a model of %d cells, want 5 and at most %d", stops, n, cells)
+		if n := ModelCells(g.Model()); stops < most || n > cells {
+			t.Errorf("%d stops, and a model of %d cells, want %d and at most %d", stops, n, most, cells)
 		}
 		file, err := g.Model().(*model).Encode()
 		if err == nil {

@@ -164,6 +164,7 @@ func is(b bool) float64 {
 // TestNothingElseWithinCellsDependsOnARecord replays fits of few records with little noise, so that
 // cells are divided.
 func TestNothingElseWithinCellsDependsOnARecord(t *testing.T) {
+	t.Parallel()
 	data := spiked(t, 60)
 	s := data.Schema()
 	for _, r := range []accountant.Relation{accountant.AddOrRemoveOne, accountant.ReplaceOne} {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen"
@@ -18,6 +19,9 @@ import (
 	"github.com/seed7ba64551/privgen/rff"
 	"github.com/seed7ba64551/privgen/sgd"
 )
+
+// Tests leave much garbage and hold little memory, so collections may be rare.
+func init() { debug.SetGCPercent(400) }
 
 // redAndBlue returns images of two classes that differ in colour.
 func redAndBlue(t *testing.T) *records.Table {
