@@ -54,6 +54,7 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	k.OK(d.Shards >= 0 && d.Rows <= int64(max(d.Shards, 0))*mostRows, "beam.Drawing.Shards", d.Shards,
 		fmt.Sprintf("files of at most %d rows", mostRows))
 	k.OK(d.Folder != "", "beam.Drawing.Folder", d.Folder, "a path that workers can write to")
+	k.OK(hasRunner(d.Runner), "beam.Drawing.Runner", d.Runner, wantRunner)
 	k.OK(g.Schema().Kind() == records.MixedTable, "beam.Sample.g", g.Schema().String(),
 		"a generator of tables")
 	for _, c := range g.Schema().Constraints() {
@@ -78,7 +79,7 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	p, s := sdk.NewPipelineWithRoot()
 	sdk.ParDo(s, &sampleFn{Folder: d.Folder}, sdk.Reshuffle(s, sdk.CreateList(s, ranges)),
 		sdk.SideInput{Input: sdk.Create(s, saved.Bytes())})
-	if _, err := sdk.Run(ctx, cmp.Or(d.Runner, "prism"), p); err != nil {
+	if _, err := sdk.Run(ctx, cmp.Or(d.Runner, defaultRunner), p); err != nil {
 		return nil, fmt.Errorf("beam: %w", err)
 	}
 	return files, nil

@@ -23,7 +23,10 @@ var removals atomic.Int64
 
 const scheme = "keeping"
 
-func folderOf(name string) string { return strings.TrimPrefix(name, scheme+"://") }
+func folderOf(name string) string {
+	_, path, _ := strings.Cut(name, "://")
+	return path
+}
 
 func (keeping) Close() error { return nil }
 
@@ -38,6 +41,41 @@ func (keeping) OpenWrite(_ context.Context, name string) (io.WriteCloser, error)
 func (keeping) Remove(context.Context, string) error {
 	removals.Add(1)
 	return errors.New("no permission to remove objects")
+}
+
+// copying is such a store that renames a file by copying and removing it. Its copies lack the last
+// byte if short is true.
+type copying struct {
+	keeping
+	short bool
+}
+
+func (c copying) Rename(ctx context.Context, from, to string) error {
+	b, err := os.ReadFile(folderOf(from))
+	if err != nil {
+		return err
+	}
+	if c.short {
+		b = b[:len(b)-1]
+	}
+	return errors.Join(os.WriteFile(folderOf(to), b, 0o600), c.Remove(ctx, from))
+}
+
+// TestStoreThatCopiesFiles checks that a file whose copy is whole counts as renamed, although the
+// store does not remove the first one, and that a copy in part does not.
+func TestStoreThatCopiesFiles(t *testing.T) {
+	for name, short := range map[string]bool{"whole": false, "short": true} {
+		filesystem.Register(name, func(context.Context) filesystem.Interface {
+			return copying{short: short}
+		})
+		err := beam.WriteFile(t.Context(), name+"://"+t.TempDir()+"/sums", func(w io.Writer) error {
+			_, err := io.WriteString(w, "all sums")
+			return err
+		})
+		if (err != nil) != short {
+			t.Errorf("a %s copy: got error %v", name, err)
+		}
+	}
 }
 
 // TestStoreThatKeepsFiles checks that sums which were read are not lost because their file cannot
