@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -45,11 +44,7 @@ func (x *mixer) count(counts *mechanism.FixedSum) error {
 		}
 		a.first = append(a.first, next)
 	}
-	n, _ := x.config.Sampling.public()
-	if x.config.Budget.Relation == accountant.ReplaceOne && total != int64(n) {
-		return fmt.Errorf("mix: %w", synth.ErrRecords)
-	}
-	return nil
+	return x.counted(total)
 }
 
 // positions encodes the positions, eight bytes each.
@@ -101,6 +96,15 @@ func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	return p.Sums(), err
 }
 
+// locate reads the pass that counts the records.
+func (x *mixer) locate(ctx context.Context) error {
+	sums, err := x.read(ctx, purposeCounts, newPassState(x.away.shards), nil)
+	if err != nil {
+		return err
+	}
+	return x.count(sums[0])
+}
+
 // pass reads the sums of the next rounds if the sums of the last pass are used up.
 func (x *mixer) pass(ctx context.Context) error {
 	a := x.away
@@ -108,11 +112,7 @@ func (x *mixer) pass(ctx context.Context) error {
 		return nil
 	}
 	if a.first == nil {
-		sums, err := x.read(ctx, purposeCounts, newPassState(a.shards), nil)
-		if err != nil {
-			return err
-		}
-		if err := x.count(sums[0]); err != nil {
+		if err := x.locate(ctx); err != nil {
 			return err
 		}
 	}
