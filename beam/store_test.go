@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/seed7ba64551/privgen/beam"
 	"github.com/seed7ba64551/privgen/ledger"
+	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // keeping is an object store that cannot rename files and forbids to remove them, as one with a
@@ -36,6 +40,14 @@ func (keeping) OpenRead(_ context.Context, name string) (io.ReadCloser, error) {
 
 func (keeping) OpenWrite(_ context.Context, name string) (io.WriteCloser, error) {
 	return os.Create(folderOf(name))
+}
+
+func (keeping) Size(_ context.Context, name string) (int64, error) {
+	info, err := os.Stat(folderOf(name))
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }
 
 func (keeping) Remove(context.Context, string) error {
@@ -75,6 +87,40 @@ func TestStoreThatCopiesFiles(t *testing.T) {
 		if (err != nil) != short {
 			t.Errorf("a %s copy: got error %v", name, err)
 		}
+	}
+}
+
+// failing is a store whose copies are never whole, and which may remove files.
+type failing struct{ copying }
+
+func (failing) Remove(_ context.Context, name string) error { return os.Remove(folderOf(name)) }
+
+func (f failing) Rename(ctx context.Context, from, to string) error {
+	return errors.Join(f.copying.Rename(ctx, from, to), errors.New("the store broke"))
+}
+
+// TestFilesOfADrawAreNew: a draw replaces no file, and one that fails leaves none.
+func TestFilesOfADrawAreNew(t *testing.T) {
+	filesystem.Register("failing", func(context.Context) filesystem.Interface {
+		return failing{copying{short: true}}
+	})
+	s := must(records.NewSchema(records.Categorical("town", "a", "b")))
+	plan := must(tables.MST{Common: tables.Common{Schema: s, Budget: budget}}.Plan())
+	g := must(plan.Fit(t.Context(), must(records.FromValues(s, []any{"a"}))))
+	folder := t.TempDir()
+	d := beam.Drawing{Rows: 3, Folder: "failing://" + folder}
+	_, err := beam.Sample(t.Context(), g, d)
+	if left := must(filepath.Glob(folder + "/*.parquet")); err == nil || len(left) > 0 {
+		t.Errorf("a failed draw: got error %v, and the files %v", err, left)
+	}
+	d.Folder = folder
+	file := folder + "/part-00000-of-00001.parquet"
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = beam.Sample(t.Context(), g, d)
+	if b := must(os.ReadFile(file)); !errors.Is(err, fs.ErrExist) || string(b) != "mine" {
+		t.Errorf("a file that exists: got error %v, and it holds %q", err, b)
 	}
 }
 
