@@ -533,6 +533,8 @@ func (k *keeper) write() error {
 	return err
 }
 
+var writeFile = durable.WriteFile // tests replace it
+
 // replaceFile writes the file anew, unless another run has changed it.
 func (k *keeper) replaceFile() error {
 	start := time.Now()
@@ -567,10 +569,14 @@ func (k *keeper) replaceFile() error {
 	if size += 1 << 20; size > maxCheckpoint { // with more than the frame takes
 		return tooLarge(size)
 	}
-	if err := durable.WriteFile(k.path, f.Write); err != nil {
+	last := k.nonce
+	k.nonce = h.Nonce
+	if err := writeFile(k.path, f.Write); err != nil {
+		if k.mine() != nil { // the file may be there, if its folder could not be synced
+			k.nonce = last
+		}
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	k.nonce = h.Nonce
 	k.pace.wrote(start)
 	return nil
 }
