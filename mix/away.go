@@ -77,15 +77,6 @@ func readPositions(b []byte, shards, parts int) (first [][]int64) {
 	return first
 }
 
-// centers reads the pass of mean records, which also counts records.
-func (x *mixer) centers(ctx context.Context) (*mechanism.FixedSum, error) {
-	sums, err := x.read(ctx, PurposeCenters, newPassState(x.away.shards), nil)
-	if err != nil {
-		return nil, err
-	}
-	return sums[0], x.count(sums[1])
-}
-
 func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	secret synth.Secret) ([]*mechanism.FixedSum, error) {
 	pass, err := state.pass(purpose, secret)
@@ -96,13 +87,13 @@ func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	return p.Sums(), err
 }
 
-// locate reads the pass that counts the records.
-func (x *mixer) locate(ctx context.Context) error {
-	sums, err := x.read(ctx, purposeCounts, newPassState(x.away.shards), nil)
+// counting reads a pass whose last sum counts the records, and returns its first sum.
+func (x *mixer) counting(ctx context.Context, purpose string) (*mechanism.FixedSum, error) {
+	sums, err := x.read(ctx, purpose, newPassState(x.away.shards), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return x.count(sums[0])
+	return sums[0], x.count(sums[len(sums)-1])
 }
 
 // pass reads the sums of the next rounds if the sums of the last pass are used up.
@@ -112,7 +103,7 @@ func (x *mixer) pass(ctx context.Context) error {
 		return nil
 	}
 	if a.first == nil {
-		if err := x.locate(ctx); err != nil {
+		if _, err := x.counting(ctx, purposeCounts); err != nil {
 			return err
 		}
 	}

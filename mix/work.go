@@ -99,7 +99,9 @@ func (w *work) JudgePass(ctx context.Context, r *synth.Run) error {
 	if w.config.Budget.Relation != accountant.ReplaceOne {
 		return nil
 	}
-	return (&mixer{work: w, run: r, away: &away{shards: r.Shards()}}).locate(ctx)
+	x := &mixer{work: w, run: r, away: &away{shards: r.Shards()}}
+	_, err := x.counting(ctx, purposeCounts)
+	return err
 }
 
 // Releases returns the schema of synthetic records.

@@ -183,7 +183,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
 	k.pace.every, k.pace.begun = r.keepEvery, r.start
-	if k.hash, err = r.program.hash(); err != nil {
+	if k.hash, err = r.program.hash(false); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
 	}
 	if k.lock, err = durable.NewLock(k.path); err != nil {
@@ -205,29 +205,16 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 }
 
 // hash returns a digest of the plan's parameters and stages, which identifies the plan in its
-// checkpoints. No price is part of it, not even of a plan within the plan.
-func (p *Program) hash() (string, error) {
+// checkpoints. The prices of plans within the plan are not part of it, unless priced is set:
+// checkpoints of former versions have these.
+func (p *Program) hash(priced bool) (string, error) {
 	j, err := p.parameters()
-	if err == nil {
+	if err == nil && !priced {
 		j.Config, err = unpriced(j.Config)
 	}
 	if err != nil {
 		return "", err
 	}
-	return p.hashOf(j)
-}
-
-// pricedHash returns the digest with the prices of plans within the plan. It is the same as hash if
-// there are none. Checkpoints of former versions have it.
-func (p *Program) pricedHash() (string, error) {
-	j, err := p.parameters()
-	if err != nil {
-		return "", err
-	}
-	return p.hashOf(j)
-}
-
-func (p *Program) hashOf(j planJSON) (string, error) {
 	h := hashed{Plan: j, Types: p.types(), Lines: []hashedLine{}}
 	t := p.transaction(true)
 	for _, g := range t.Groups {
@@ -329,7 +316,7 @@ func (k *keeper) read(ctx context.Context) error {
 		return err
 	}
 	if h.Plan != k.hash {
-		if before, err := k.run.program.pricedHash(); err != nil || h.Plan != before {
+		if before, err := k.run.program.hash(true); err != nil || h.Plan != before {
 			return ErrPlan
 		}
 	}

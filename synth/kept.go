@@ -29,7 +29,7 @@ func (r *Run) ledTo(g *Generator) error {
 	release := ledger.Release{Transaction: r.transaction}
 	var err error
 	// The digest with prices needs no code that reads JSON, which small programs do without.
-	if release.Plan, err = r.program.pricedHash(); err != nil {
+	if release.Plan, err = r.program.hash(true); err != nil {
 		release.Plan = "" // a plan that cannot be written
 	}
 	sum := sha256.New()
