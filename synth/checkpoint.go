@@ -356,20 +356,14 @@ func (k *keeper) read(ctx context.Context) error {
 // Every transaction changes this content.
 func (k *keeper) newID(ctx context.Context) string {
 	if !mechanism.Watched(ctx) {
-		return token()
+		return rand.Text()
 	}
 	state, err := k.run.Ledger.MarshalJSON()
 	if err != nil {
-		return token()
+		return rand.Text()
 	}
 	sum := sha256.Sum256(append(state, k.hash...))
 	return hex.EncodeToString(sum[:16])
-}
-
-func token() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // begin sets the transaction's ID and, for each line, the number of uses that the file counts as
@@ -530,7 +524,7 @@ func (k *keeper) replaceFile() error {
 			return err
 		}
 	}
-	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token(), Unit: k.run.Ledger.Unit(),
+	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: rand.Text(), Unit: k.run.Ledger.Unit(),
 		Ledger: k.run.Ledger.Kept(), NotPrivate: k.run.Ledger.NotPrivate()}
 	for i := range k.lines {
 		h.Taken = append(h.Taken, k.lines[i].taken)

@@ -57,8 +57,8 @@ func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 
 // drawOf returns the draw that the options describe. The default draws from all clusters and
 // classes, with a fresh seed.
-func drawOf(opts []DrawOption) Draw {
-	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()}
+func drawOf(ctx context.Context, opts []DrawOption) Draw {
+	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64(), ctx: ctx}
 	apply(&d, opts)
 	return d
 }

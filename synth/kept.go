@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 // The run's final line refers to this ID.
 func (r *Run) identify(t *ledger.Transaction) {
 	if t.ID == "" && r.Ledger.Kept() != nil {
-		t.ID = token()
+		t.ID = rand.Text()
 	}
 	r.transaction = t.ID
 }
