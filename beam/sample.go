@@ -44,9 +44,10 @@ type rowRange struct {
 
 // Sample draws synthetic rows of a table in parallel. It writes each shard to a Parquet file of its
 // own (part-00000-of-00017.parquet) and returns the files' names. A file of such a name that exists
-// is an error, and a failed draw's files are removed if the file system can. Sampling is post-processing and
-// costs no privacy. Identifiers are unique in all files together. Rows of a schema with the
-// constraint records.Unique or records.Determines depend on each other, so they need one file.
+// is an error, and a failed draw's files are removed if the file system can. Sampling is
+// post-processing and costs no privacy. Identifiers are unique in all files together. Rows of a
+// schema with the constraint records.Unique or records.Determines depend on each other, so they
+// need one file.
 //
 // Errors: *param.Error for invalid numbers and for a generator of records other than tables; errors
 // of the generator's Save and of the runner; fs.ErrExist.

@@ -122,8 +122,8 @@ func begin(ctx context.Context, p *Program, ledger *ledger.Ledger, data records.
 }
 
 // A Judge is a Work that can predict the failure of a run from public facts. Judge is called before
-// anything is reserved. It may use only facts about the data that the plan declares public. If other
-// processes have the records, JudgePass(context.Context, *Run) error follows, which may read a pass.
+// anything is reserved. It may use only facts about the data that the plan declares public. With
+// records of other processes, JudgePass(context.Context, *Run) error follows: it may make a pass.
 type Judge interface {
 	Judge(r *Run) error
 }
