@@ -921,6 +921,8 @@ func TestJobsThatMakeNoSense(t *testing.T) {
 		"no key":         func(j *beam.Job) { j.Key = mechanism.Key{} },
 		"no folder":      func(j *beam.Job) { j.Folder = "" },
 		"no such store":  func(j *beam.Job) { j.Folder = "nosuch://bucket" },
+		"unknown runner": func(j *beam.Job) { j.Runner = "dataflwo" },
+		"the same again": func(j *beam.Job) { j.Runner = "dataflwo" },
 		"no source":      func(j *beam.Job) { j.Source = "" },
 		"unknown source": func(j *beam.Job) { j.Source = "elsewhere" },
 		"no shards":      func(j *beam.Job) { j.Shards = nil },

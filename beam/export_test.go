@@ -1,7 +1,9 @@
 package beam
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -24,6 +26,11 @@ func Instead(f func(s sdk.Scope, set Settings, pass,
 func Sealed(f func(sealed []byte)) func() {
 	sawSealed = f
 	return func() { sawSealed = func([]byte) {} }
+}
+
+// WriteFile exports writeFile for tests.
+func WriteFile(ctx context.Context, file string, write func(io.Writer) error) error {
+	return writeFile(ctx, file, write)
 }
 
 // PartOf returns the part of a row, out of the given number of parts, if the unit is a row.

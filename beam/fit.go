@@ -61,7 +61,8 @@ func MERF(ctx context.Context, j Job, p *merf.Plan, ledger *ledger.Ledger,
 // Mix is [Fit] of a plan of mix with Poisson samples. The first pass counts the records, and adds
 // up the mean records if the plan releases these. Every later pass makes the sums of as many
 // mixtures as fit into 64 MiB. A record's position decides which mixtures include it, under a key
-// that is drawn for the pass and sent encrypted.
+// that is drawn for the pass and sent encrypted. A public number of records is checked by a pass of
+// its own before anything is reserved.
 //
 // Guarantee: as for [Fit]. Errors: all errors of [Fit]; *param.Error for a shard whose number of
 // records changes between passes, before noise of the later pass is drawn.

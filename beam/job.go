@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ func (j Job) check(schema records.Schema, l *ledger.Ledger) error {
 	}
 	k.OK(j.Folder != "" && err == nil, "beam.Job.Folder", j.Folder, "a path that workers and this "+
 		"process share, on a file system that the program imports")
+	k.OK(hasRunner(j.Runner), "beam.Job.Runner", j.Runner, wantRunner)
 	k.OK((j.Rows == nil) != (j.Source == ""), "beam.Job.Source", j.Source,
 		"either the name of a source or a function Rows")
 	k.OK(j.Groups >= 0, "beam.Job.Groups", j.Groups, "a number of groups, or 0 for the default")
@@ -140,7 +142,7 @@ func (j Job) attempt(ctx context.Context, w Work, schema records.Schema, pass []
 	if err := j.build(s, w, schema, pass, file); err != nil {
 		return err
 	}
-	if _, err := sdk.Run(ctx, cmp.Or(j.Runner, "prism"), p); err != nil {
+	if _, err := sdk.Run(ctx, cmp.Or(j.Runner, defaultRunner), p); err != nil {
 		return fmt.Errorf("beam: %w", err)
 	}
 	sealed, err := readFile(ctx, file)
@@ -247,9 +249,33 @@ func writeFile(ctx context.Context, file string, write func(io.Writer) error) (e
 		return err
 	}
 	if can {
-		return rename.Rename(ctx, to, file)
+		return renamed(ctx, fs, file, to, rename.Rename(ctx, to, file))
 	}
 	return nil
+}
+
+// renamed returns the error of renaming a complete file, or nil if the target is there with all
+// bytes. Some stores rename by copying and removing, and may forbid the latter.
+func renamed(ctx context.Context, fs filesystem.Interface, file, from string, err error) error {
+	if err == nil {
+		return nil
+	}
+	want, failed := digest(ctx, fs, from)
+	got, missing := digest(ctx, fs, file)
+	if failed != nil || missing != nil || got != want {
+		return err
+	}
+	return nil
+}
+
+func digest(ctx context.Context, fs filesystem.Interface, file string) (sum [32]byte, err error) {
+	in, err := fs.OpenRead(ctx, file)
+	if err != nil {
+		return sum, err
+	}
+	h := sha256.New()
+	_, err = io.Copy(h, in)
+	return [32]byte(h.Sum(nil)), errors.Join(err, in.Close())
 }
 
 // readFile reads a file and then removes it if the file system can and may.

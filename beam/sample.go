@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"math/rand/v2"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/connect/parquet"
@@ -41,12 +43,14 @@ type rowRange struct {
 }
 
 // Sample draws synthetic rows of a table in parallel. It writes each shard to a Parquet file of its
-// own (part-00000-of-00017.parquet) and returns the files' names. Sampling is post-processing and
-// costs no privacy. Identifiers are unique in all files together. Rows of a schema with the
-// constraint records.Unique or records.Determines depend on each other, so they need one file.
+// own (part-00000-of-00017.parquet) and returns the files' names. A file of such a name that exists
+// is an error, and a failed draw's files are removed if the file system can. Sampling is
+// post-processing and costs no privacy. Identifiers are unique in all files together. Rows of a
+// schema with the constraint records.Unique or records.Determines depend on each other, so they
+// need one file.
 //
 // Errors: *param.Error for invalid numbers and for a generator of records other than tables; errors
-// of the generator's Save and of the runner.
+// of the generator's Save and of the runner; fs.ErrExist.
 func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error) {
 	d.Shards = cmp.Or(d.Shards, int((d.Rows+999_999)/1_000_000))
 	var k param.Checker
@@ -54,6 +58,7 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	k.OK(d.Shards >= 0 && d.Rows <= int64(max(d.Shards, 0))*mostRows, "beam.Drawing.Shards", d.Shards,
 		fmt.Sprintf("files of at most %d rows", mostRows))
 	k.OK(d.Folder != "", "beam.Drawing.Folder", d.Folder, "a path that workers can write to")
+	k.OK(hasRunner(d.Runner), "beam.Drawing.Runner", d.Runner, wantRunner)
 	k.OK(g.Schema().Kind() == records.MixedTable, "beam.Sample.g", g.Schema().String(),
 		"a generator of tables")
 	for _, c := range g.Schema().Constraints() {
@@ -75,13 +80,33 @@ func Sample(ctx context.Context, g *synth.Generator, d Drawing) ([]string, error
 	for i, r := range ranges {
 		files[i] = r.file(d.Folder)
 	}
+	store, err := filesystem.New(ctx, d.Folder)
+	if err != nil {
+		return nil, fmt.Errorf("beam: %w", err)
+	}
+	defer store.Close()
+	for _, file := range files {
+		if _, err := store.Size(ctx, file); err == nil {
+			return nil, fmt.Errorf("beam: %s: %w", file, fs.ErrExist)
+		}
+	}
 	p, s := sdk.NewPipelineWithRoot()
 	sdk.ParDo(s, &sampleFn{Folder: d.Folder}, sdk.Reshuffle(s, sdk.CreateList(s, ranges)),
 		sdk.SideInput{Input: sdk.Create(s, saved.Bytes())})
-	if _, err := sdk.Run(ctx, cmp.Or(d.Runner, "prism"), p); err != nil {
+	if _, err := sdk.Run(ctx, cmp.Or(d.Runner, defaultRunner), p); err != nil {
+		discard(context.WithoutCancel(ctx), store, files)
 		return nil, fmt.Errorf("beam: %w", err)
 	}
 	return files, nil
+}
+
+// discard removes the files that are there and may be removed.
+func discard(ctx context.Context, store filesystem.Interface, files []string) {
+	if remove, ok := store.(filesystem.Remover); ok {
+		for _, file := range files {
+			_ = remove.Remove(ctx, file)
+		}
+	}
 }
 
 // identifies fails if a column has no identifier for the last row, which the worker of the last

@@ -1,10 +1,13 @@
 package beam
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"sync"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -34,6 +37,7 @@ var registry struct {
 	sources map[string]Source
 	keys    map[string]mechanism.Key
 	provide func(id string) (mechanism.Key, error)
+	unknown map[string]bool // names of runners that Beam did not know
 }
 
 // RegisterSource registers a source under a name for the pipelines of this process. Programs that
@@ -55,6 +59,32 @@ func source(name string) (Source, error) {
 		return s, nil
 	}
 	return nil, param.New("beam.Job.Source", name, "the name of a source that was passed to RegisterSource")
+}
+
+const (
+	defaultRunner = "prism"
+	wantRunner    = "the name of a Beam runner whose package the program imports"
+)
+
+// hasRunner reports whether Beam has a runner, since sdk.Run ends the process if it has none. Beam
+// has no look-up, but registering panics for a name that is taken. An unknown name is left with a
+// runner that only fails.
+func hasRunner(name string) (known bool) {
+	registry.Lock()
+	defer registry.Unlock()
+	name = cmp.Or(name, defaultRunner)
+	if registry.unknown[name] {
+		return false
+	}
+	defer func() { known = recover() != nil }()
+	sdk.RegisterRunner(name, func(context.Context, *sdk.Pipeline) (sdk.PipelineResult, error) {
+		return nil, param.New("beam.Job.Runner", name, wantRunner)
+	})
+	if registry.unknown == nil {
+		registry.unknown = map[string]bool{}
+	}
+	registry.unknown[name] = true
+	return false
 }
 
 // ProvideKeys sets the function by which this process gets a key by its public name

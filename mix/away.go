@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/synth"
 )
@@ -45,11 +44,7 @@ func (x *mixer) count(counts *mechanism.FixedSum) error {
 		}
 		a.first = append(a.first, next)
 	}
-	n, _ := x.config.Sampling.public()
-	if x.config.Budget.Relation == accountant.ReplaceOne && total != int64(n) {
-		return fmt.Errorf("mix: %w", synth.ErrRecords)
-	}
-	return nil
+	return x.counted(total)
 }
 
 // positions encodes the positions, eight bytes each.
@@ -82,15 +77,6 @@ func readPositions(b []byte, shards, parts int) (first [][]int64) {
 	return first
 }
 
-// centers reads the pass of mean records, which also counts records.
-func (x *mixer) centers(ctx context.Context) (*mechanism.FixedSum, error) {
-	sums, err := x.read(ctx, PurposeCenters, newPassState(x.away.shards), nil)
-	if err != nil {
-		return nil, err
-	}
-	return sums[0], x.count(sums[1])
-}
-
 func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	secret synth.Secret) ([]*mechanism.FixedSum, error) {
 	pass, err := state.pass(purpose, secret)
@@ -101,6 +87,15 @@ func (x *mixer) read(ctx context.Context, purpose string, state passState,
 	return p.Sums(), err
 }
 
+// counting reads a pass whose last sum counts the records, and returns its first sum.
+func (x *mixer) counting(ctx context.Context, purpose string) (*mechanism.FixedSum, error) {
+	sums, err := x.read(ctx, purpose, newPassState(x.away.shards), nil)
+	if err != nil {
+		return nil, err
+	}
+	return sums[0], x.count(sums[len(sums)-1])
+}
+
 // pass reads the sums of the next rounds if the sums of the last pass are used up.
 func (x *mixer) pass(ctx context.Context) error {
 	a := x.away
@@ -108,11 +103,7 @@ func (x *mixer) pass(ctx context.Context) error {
 		return nil
 	}
 	if a.first == nil {
-		sums, err := x.read(ctx, purposeCounts, newPassState(a.shards), nil)
-		if err != nil {
-			return err
-		}
-		if err := x.count(sums[0]); err != nil {
+		if _, err := x.counting(ctx, purposeCounts); err != nil {
 			return err
 		}
 	}

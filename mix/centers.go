@@ -18,7 +18,7 @@ func (x *mixer) releaseCenters(ctx context.Context) error {
 	prepare := func() (float64, []mechanism.Part, error) {
 		effect := g.centerSensitivity(c.Budget.Relation) / std
 		if x.away != nil {
-			sum, err := x.centers(ctx)
+			sum, err := x.counting(ctx, PurposeCenters)
 			return effect, []mechanism.Part{{Sum: sum, Std: std}}, err
 		}
 		sum := mechanism.NewFixedSum(c.parts()*width, mechanism.GridFor(std))

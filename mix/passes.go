@@ -40,9 +40,7 @@ type passSecret struct {
 }
 
 // newPassState returns the state of a pass with a new name.
-func newPassState(shards []string) passState {
-	return passState{Run: rand.Text(), Shards: shards}
-}
+func newPassState(shards []string) passState { return passState{Run: rand.Text(), Shards: shards} }
 
 func (s passState) pass(purpose string, secret synth.Secret) (synth.Pass, error) {
 	text, err := json.Marshal(s)

@@ -82,11 +82,26 @@ func (w *work) Judge(r *synth.Run) error {
 	if r.Data == nil {
 		return w.checkShards(r.Shards())
 	}
-	n, _ := w.config.Sampling.public()
-	if w.config.Budget.Relation == accountant.ReplaceOne && r.Data.Len() != n {
+	return w.counted(int64(r.Data.Len()))
+}
+
+// counted returns an error if the number of records is public and not n.
+func (w *work) counted(n int64) error {
+	public, _ := w.config.Sampling.public()
+	if w.config.Budget.Relation == accountant.ReplaceOne && n != int64(public) {
 		return fmt.Errorf("mix: %w", synth.ErrRecords)
 	}
 	return nil
+}
+
+// JudgePass makes the check of a public number of records in a pass that counts them.
+func (w *work) JudgePass(ctx context.Context, r *synth.Run) error {
+	if w.config.Budget.Relation != accountant.ReplaceOne {
+		return nil
+	}
+	x := &mixer{work: w, run: r, away: &away{shards: r.Shards()}}
+	_, err := x.counting(ctx, purposeCounts)
+	return err
 }
 
 // Releases returns the schema of synthetic records.

@@ -190,7 +190,7 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 	k := &keeper{run: r, path: r.checkpoint, releases: map[string]*release{}}
 	k.put, k.restore = k.replaceFile, Restorer.RestoreFrom
 	k.pace.every, k.pace.begun = r.keepEvery, r.start
-	if k.hash, err = r.program.hash(); err != nil {
+	if k.hash, err = r.program.hash(false); err != nil {
 		return nil, fmt.Errorf("no checkpoint can be kept, since the plan cannot be written: %w", err)
 	}
 	if k.lock, err = durable.NewLock(k.path); err != nil {
@@ -212,22 +212,13 @@ func openKeeper(ctx context.Context, r *Run) (_ *keeper, err error) {
 }
 
 // hash returns a digest of the plan's parameters and stages, which identifies the plan in its
-// checkpoints. No price is part of it, not even of a plan within the plan.
-func (p *Program) hash() (string, error) {
+// checkpoints. The prices of plans within the plan are not part of it, unless priced is set:
+// checkpoints of former versions have these.
+func (p *Program) hash(priced bool) (string, error) {
 	j, err := p.parameters()
-	if err == nil {
+	if err == nil && !priced {
 		j.Config, err = unpriced(j.Config)
 	}
-	return p.hashOf(j, err)
-}
-
-// pricedHash returns the digest with the prices of plans within the plan. It is the same as hash if
-// there are none. Checkpoints of former versions have it.
-func (p *Program) pricedHash() (string, error) {
-	return p.hashOf(p.parameters())
-}
-
-func (p *Program) hashOf(j planJSON, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
@@ -332,7 +323,7 @@ func (k *keeper) read(ctx context.Context) error {
 		return err
 	}
 	if h.Plan != k.hash {
-		if before, err := k.run.program.pricedHash(); err != nil || h.Plan != before {
+		if before, err := k.run.program.hash(true); err != nil || h.Plan != before {
 			return ErrPlan
 		}
 	}
@@ -372,20 +363,14 @@ func (k *keeper) read(ctx context.Context) error {
 // Every transaction changes this content.
 func (k *keeper) newID(ctx context.Context) string {
 	if !mechanism.Watched(ctx) {
-		return token()
+		return rand.Text()
 	}
 	state, err := k.run.Ledger.MarshalJSON()
 	if err != nil {
-		return token()
+		return rand.Text()
 	}
 	sum := sha256.Sum256(append(state, k.hash...))
 	return hex.EncodeToString(sum[:16])
-}
-
-func token() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // begin sets the transaction's ID and, for each line, the number of uses that the file counts as
@@ -531,6 +516,8 @@ func (k *keeper) write() error {
 	return err
 }
 
+var writeFile = durable.WriteFile // tests replace it
+
 // replaceFile writes the file anew, unless another run has changed it.
 func (k *keeper) replaceFile() error {
 	start := time.Now()
@@ -539,7 +526,7 @@ func (k *keeper) replaceFile() error {
 			return err
 		}
 	}
-	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: token(), Unit: k.run.Ledger.Unit(),
+	h := checkpointHeader{Plan: k.hash, ID: k.id, Nonce: rand.Text(), Unit: k.run.Ledger.Unit(),
 		Ledger: k.run.Ledger.Kept(), NotPrivate: k.run.Ledger.NotPrivate()}
 	for i := range k.lines {
 		h.Taken = append(h.Taken, k.lines[i].taken)
@@ -565,10 +552,14 @@ func (k *keeper) replaceFile() error {
 	if size += 1 << 20; size > maxCheckpoint { // with more than the frame takes
 		return tooLarge(size)
 	}
-	if err := durable.WriteFile(k.path, f.Write); err != nil {
+	last := k.nonce
+	k.nonce = h.Nonce
+	if err := writeFile(k.path, f.Write); err != nil {
+		if k.mine() != nil { // the file may be there, if its folder could not be synced
+			k.nonce = last
+		}
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	k.nonce = h.Nonce
 	k.pace.wrote(start)
 	return nil
 }

@@ -57,8 +57,8 @@ func Means() DrawOption { return func(d *Draw) { d.Means = true } }
 
 // drawOf returns the draw that the options describe. The default draws from all clusters and
 // classes, with a fresh seed.
-func drawOf(opts []DrawOption) Draw {
-	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64()}
+func drawOf(ctx context.Context, opts []DrawOption) Draw {
+	d := Draw{Cluster: -1, Class: -1, Seed: rand.Uint64(), ctx: ctx}
 	apply(&d, opts)
 	return d
 }
@@ -77,5 +77,10 @@ func (g *Generator) check(n int, d Draw) error {
 	}
 	k.OK(d.Effort >= 0, "privgen.Effort", d.Effort, "a positive number of records, or 0 for 1000")
 	k.OK(d.Class >= -1 && d.Class < classes, "privgen.OfClass", d.Class, want)
+	row, err := records.FromValues(g.Schema(), make([]any, len(g.Schema().Columns())))
+	if err == nil && n > 0 { // a table, whose identifiers may run out
+		_, err = records.WithIdentifiers(row, n-1, d.Seed)
+		k.Add(err)
+	}
 	return k.Err()
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +67,45 @@ func (m tallied) Sampler(d Draw) (Sampler, error) {
 		return next(n)
 	}
 	return s, err
+}
+
+// towns draws rows of a table without values and counts them.
+type towns struct {
+	repeating
+	n *int
+}
+
+func (m towns) Sampler(Draw) (Sampler, error) {
+	return Sampler{Schema: m.schema, Next: func(n int) (records.Data, error) {
+		*m.n += n
+		return records.FromValues(m.schema, slices.Repeat([][]any{{nil, "a"}}, n)...)
+	}}, nil
+}
+
+// TestMissingIdentifiersAreFoundFirst: a draw whose last rows would have no identifier generates
+// none.
+func TestMissingIdentifiersAreFoundFirst(t *testing.T) {
+	s, err := records.NewSchema(records.Identifier("id", records.Pattern("###")),
+		records.Categorical("town", "a", "b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	gen := NewGenerator("deed", towns{repeating{s}, &asked}, ledger.Guarantee{})
+	var short *param.Error
+	for _, err := range gen.Stream(t.Context(), 1001) {
+		if !errors.As(err, &short) || asked > 0 {
+			t.Errorf("1001 rows with 1000 identifiers: %d are generated, and %v", asked, err)
+		}
+	}
+	if _, err := gen.Sample(t.Context(), 1001); !errors.As(err, &short) || asked > 0 {
+		t.Errorf("1001 rows with 1000 identifiers: %d are generated, and %v", asked, err)
+	}
+	for range gen.Stream(t.Context(), 1000) {
+	}
+	if asked != 1000 {
+		t.Errorf("1000 rows with 1000 identifiers: %d are generated", asked)
+	}
 }
 
 // TestHeadersOfFilesAreLimited: a longer header than allowed is refused by its length alone.

@@ -164,9 +164,7 @@ func (g *Generator) Assign(b device.Batch, dst []int32) {
 // Errors: ctx.Err(); *param.Error for a negative n, an unknown cluster or class, or constraints
 // that the records cannot have; *[Rejected] if too few records meet the constraints.
 func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (records.Data, error) {
-	d := drawOf(opts)
-	d.ctx = ctx
-	s, err := g.open(n, d)
+	s, err := g.open(n, drawOf(ctx, opts))
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +183,7 @@ func (g *Generator) Sample(ctx context.Context, n int, opts ...DrawOption) (reco
 // Errors: see Sample.
 func (g *Generator) Stream(ctx context.Context, n int,
 	opts ...DrawOption) iter.Seq2[records.Data, error] {
-	d := drawOf(opts) // once, so that every iteration yields the same records
-	d.ctx = ctx
+	d := drawOf(ctx, opts) // once, so that every iteration yields the same records
 	return func(yield func(records.Data, error) bool) {
 		s, err := g.open(n, d)
 		if err != nil {

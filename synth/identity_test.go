@@ -36,7 +36,7 @@ func TestPlansAreIdentifiedByAllTheyHave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := p.hash()
+		text, err := p.hash(false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 // The run's final line refers to this ID.
 func (r *Run) identify(t *ledger.Transaction) {
 	if t.ID == "" && r.Ledger.Kept() != nil {
-		t.ID = token()
+		t.ID = rand.Text()
 	}
 	r.transaction = t.ID
 }
@@ -29,7 +30,7 @@ func (r *Run) ledTo(g *Generator) error {
 	release := ledger.Release{Transaction: r.transaction}
 	var err error
 	// The digest with prices needs no code that reads JSON, which small programs do without.
-	if release.Plan, err = r.program.pricedHash(); err != nil {
+	if release.Plan, err = r.program.hash(true); err != nil {
 		release.Plan = "" // a plan that cannot be written
 	}
 	sum := sha256.New()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
+	"github.com/seed7ba64551/privgen/internal/durable"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
@@ -32,6 +34,33 @@ func (c *counter) RestoreFrom(f *File) error {
 		c.n = v[0]
 	}
 	return err
+}
+
+// TestFilesWrittenInSpiteOfAnError: if a checkpoint is replaced and only its folder cannot be
+// synced, the run still knows the file as its own, so that its end takes back the use that was
+// counted and not drawn.
+func TestFilesWrittenInSpiteOfAnError(t *testing.T) {
+	defer func() { writeFile = durable.WriteFile }()
+	writes, left, unsynced := 0, 0, errors.New("the folder is not synced")
+	writeFile = func(path string, write func(io.Writer) error) error {
+		err := durable.WriteFile(path, write)
+		if writes++; writes == 2 && err == nil {
+			err = unsynced
+		}
+		return err
+	}
+	p := deedOf(t, records.Binary(2), deed{run: func(_ context.Context, r *Run) (Model, error) {
+		left = r.Allowance("steps").Remaining()
+		_, err := r.Allowance("steps").Next()
+		return nil, err
+	}}, Stage{Purpose: "steps", Event: normal, Count: 3})
+	path, l := filepath.Join(t.TempDir(), "run.ckpt"), ledger.New(deedBudget)
+	if _, err := p.FitOn(t.Context(), l, bits(t, 9), Checkpoint(path)); !errors.Is(err, unsynced) {
+		t.Fatal(err)
+	}
+	if _, err := p.FitOn(t.Context(), l, bits(t, 9), Checkpoint(path)); err != nil || left != 3 {
+		t.Errorf("%d of 3 uses are left: %v", left, err)
+	}
 }
 
 // TestRunsResumeFromTheirState interrupts a run after every use. The next run gets the state that

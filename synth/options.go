@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
+	"github.com/seed7ba64551/privgen/mechanism"
 )
 
 // An Option is a setting of a run. Options change neither the plan nor the guarantee.
@@ -20,6 +21,7 @@ type options struct {
 	checkpoint   string
 	keepEvery    int // uses between two writes of the checkpoint; 0 decides by time
 	shards       []string
+	read         func(context.Context, Pass) (*mechanism.Partial, error) // nil with records
 
 	// keep is openKeeper if a checkpoint was asked for, otherwise nil. Only the options name the
 	// function, so that programs without checkpoints are linked without the code for them.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/device"
@@ -115,8 +116,8 @@ func FitPasses(ctx context.Context, p *Program, ledger *ledger.Ledger,
 		return nil, param.New(p.system+".FitPasses.read", nil,
 			"a function that returns the sums of a pass over all records")
 	}
+	opts = append(slices.Clip(opts), func(o *options) { o.read = read })
 	return Carry(ctx, p, ledger, nil, func(r *Run) (Model, error) {
-		r.read = read
 		return p.work.Fit(ctx, r)
 	}, opts...)
 }

@@ -122,7 +122,8 @@ func begin(ctx context.Context, p *Program, ledger *ledger.Ledger, data records.
 }
 
 // A Judge is a Work that can predict the failure of a run from public facts. Judge is called before
-// anything is reserved. It may use only facts about the data that the plan declares public.
+// anything is reserved. It may use only facts about the data that the plan declares public. With
+// records of other processes, JudgePass(context.Context, *Run) error follows: it may make a pass.
 type Judge interface {
 	Judge(r *Run) error
 }
@@ -159,6 +160,12 @@ func (r *Run) judge(ctx context.Context) error {
 		if err := j.Judge(r); err != nil {
 			return err
 		}
+	}
+	type reads = interface {
+		JudgePass(context.Context, *Run) error
+	}
+	if j, ok := p.work.(reads); ok && r.Elsewhere() && ctx.Err() == nil {
+		return j.JudgePass(ctx, r)
 	}
 	return ctx.Err()
 }
@@ -198,8 +205,6 @@ type Run struct {
 	keeper  *keeper         // nil without a checkpoint
 	real    map[string]bool // stages run by Once whose sums are inexact
 	over    atomic.Bool     // reports whether fit has returned
-
-	read func(context.Context, Pass) (*mechanism.Partial, error) // nil if the run has the records
 
 	transaction string // its ID on the ledger; empty if it has none
 

@@ -90,8 +90,8 @@ func TestFormerCheckpointsAreRead(t *testing.T) {
 	if _, err := p.Fit(t.Context(), data, Checkpoint(path)); !errors.Is(err, errStopped) {
 		t.Fatal(err)
 	}
-	now, err1 := p.hash()
-	before, err2 := p.pricedHash()
+	now, err1 := p.hash(false)
+	before, err2 := p.hash(true)
 	if err := errors.Join(err1, err2); err != nil || now == before {
 		t.Fatalf("both digests are %s, error %v", now, err)
 	}

@@ -23,6 +23,28 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
+// TestFailedFoldersLeaveNothing: after an error the folder holds what it held before.
+func TestFailedFoldersLeaveNothing(t *testing.T) {
+	s := records.Image(4, 2).WithLabels("cat", "a dog", "cow")
+	table := must(records.FromBytes(s, someLevels(3*s.Dim()), 0, 0, 1))(t)
+	folder := filepath.Join(t.TempDir(), "new")
+	there := filepath.Join(folder, "a dog", "000002.png")
+	if err := os.MkdirAll(filepath.Dir(there), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(there, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := images.WriteFolder(folder, table); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("got error %v, want ErrExist", err)
+	}
+	classes := must(os.ReadDir(folder))(t)
+	b, err := os.ReadFile(there)
+	if len(classes) != 1 || string(b) != "mine" {
+		t.Errorf("the folder holds %v, and the file %q, %v", classes, b, err)
+	}
+}
+
 // someLevels returns n bytes, among them 0 and 255.
 func someLevels(n int) []uint8 {
 	out := make([]uint8, n)

@@ -2,12 +2,15 @@ package images
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -15,11 +18,11 @@ import (
 
 // WriteFolder writes every record as a PNG file, in colour or in grey, such as "cat/000012.png". It
 // creates a folder for each class and rounds values to the nearest of 256 levels. It is an error if
-// a file exists already, so two tables are never mixed.
+// a file exists already, so two tables are never mixed. After an error it removes what it has made.
 //
 // Errors: *[param.Error] for records that are not images, and if the name of a class cannot be the
 // name of a folder; errors of the file system.
-func WriteFolder(folder string, t *records.Table) error {
+func WriteFolder(folder string, t *records.Table) (err error) {
 	if t == nil {
 		return param.New("images.WriteFolder", nil, "records")
 	}
@@ -27,9 +30,21 @@ func WriteFolder(folder string, t *records.Table) error {
 	if err := checkFolder("images.WriteFolder", os.DirFS(folder), s, records.Limits{}); err != nil {
 		return err
 	}
+	var made []string // files and folders
+	defer func() {
+		if err != nil {
+			for _, path := range slices.Backward(made) {
+				_ = os.Remove(path) // a folder may hold other files by now
+			}
+		}
+	}()
 	names := s.ClassNames()
 	for _, name := range append([]string{"."}, names...) {
-		if err := os.MkdirAll(filepath.Join(folder, name), 0o777); err != nil {
+		path := filepath.Join(folder, name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			made = append(made, path)
+		}
+		if err := os.MkdirAll(path, 0o777); err != nil {
 			return fmt.Errorf("images: %w", err)
 		}
 	}
@@ -44,6 +59,7 @@ func WriteFolder(folder string, t *records.Table) error {
 		if err := writeImage(path, imageOf(row, s)); err != nil {
 			return fmt.Errorf("images: %w", err)
 		}
+		made = append(made, path)
 	}
 	return nil
 }
@@ -66,12 +82,17 @@ func imageOf(row []float32, s records.Schema) image.Image {
 	return colour
 }
 
-func writeImage(path string, picture image.Image) error {
+func writeImage(path string, picture image.Image) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() {
+		f.Close()
+		if err != nil {
+			os.Remove(path)
+		}
+	}()
 	out := bufio.NewWriter(f)
 	if err := png.Encode(out, picture); err != nil {
 		return err

@@ -11,7 +11,8 @@ import (
 type Mixture struct {
 	rest          float64 // 1 − the weight at zero
 	shift, weight []float64
-	far           float64 // largest shift
+	log           []float64 // of the weights
+	far           float64   // largest shift
 }
 
 // NewMixture returns the pair with shifts sensitivities[i]/std and weights probabilities[i].
@@ -24,6 +25,7 @@ func NewMixture(std float64, sensitivities, probabilities []float64) *Mixture {
 		c := s / std
 		p.shift = append(p.shift, c)
 		p.weight = append(p.weight, probabilities[i])
+		p.log = append(p.log, math.Log(probabilities[i]))
 		p.rest += probabilities[i]
 		p.far = max(p.far, c)
 	}
@@ -39,12 +41,17 @@ func (p *Mixture) Constant() bool { return len(p.shift) == 0 }
 func (p *Mixture) lossAt(x float64) (l, slope float64) {
 	var s renyi.LogSum
 	s.Add(math.Log1p(-p.rest))
+	top := math.Inf(-1)
 	for i, c := range p.shift {
-		s.Add(math.Log(p.weight[i]) + c*(x-c/2)) // c² may overflow
+		t := p.log[i] + c*(x-c/2) // c² may overflow
+		top = max(top, t)
+		s.Add(t)
 	}
 	l = s.Value()
 	for i, c := range p.shift {
-		slope += c * math.Exp(math.Log(p.weight[i])+c*(x-c/2)-l)
+		if t := p.log[i] + c*(x-c/2); !(t < top-60) {
+			slope += c * math.Exp(t-l)
+		}
 	}
 	return l, slope
 }

@@ -39,7 +39,9 @@ func (l *LogSum) Add(t float64) {
 	case !l.any:
 		l.top, l.sum, l.any = t, 1, true
 	case t <= l.top:
-		l.sum += math.Exp(t - l.top)
+		if d := t - l.top; !(d < -60) { // a smaller term would not change a bit
+			l.sum += math.Exp(d)
+		}
 	default:
 		l.sum = l.sum*math.Exp(l.top-t) + 1
 		l.top = t
