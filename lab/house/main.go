@@ -28,14 +28,14 @@ import (
 // bits and for trends with a weight for each of few values, 115 more for fits of models of tables
 // with passes that take an eighth of the time, and 119 more for copies by value, for fits
 // that diverge, for draws that end between two tries, and for rows of children with one pass, and
-// 38 more for checks that allocate no networks and other bounds on what small files may cost, 67
-// more for AIM in four fifths and MERF of many columns in half of their time.
+// 111 more for AIM in four fifths and MERF of many columns in half of their time, checks that
+// allocate no networks, records that are counted before a reservation, and other mends.
 var limits = []struct {
 	name  string
 	most  int
 	count func(house) int
 }{
-	{"lines of code", 75_739, func(h house) int { return h.lines }},
+	{"lines of code", 75_750, func(h house) int { return h.lines }},
 	{"public packages", 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, func(h house) int { return h.edges }},
