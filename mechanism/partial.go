@@ -183,8 +183,8 @@ func (a *Partial) Merge(other *Partial) error {
 	return nil
 }
 
-// ended marks sums of records as those of the shard that Begin named, so that another attempt at the
-// shard is not added.
+// ended marks sums of records as those of the shard that Begin named, so that another attempt at
+// the shard is not added.
 func (a *state) ended() error {
 	_, placed := a.counter.(Sharded)
 	if a.begun != "" && (a.unnamed || placed) && !a.closed {
