@@ -260,7 +260,7 @@ func (a *Partial) Shards() []string {
 }
 
 // CheckPartials returns an error if the sums cannot be released together under a ledger that
-// protects the given unit, promised. It merges nothing. path names the sums in errors.
+// protects the given unit, promised. It ends shards that have begun. path names the sums in errors.
 //
 // Errors: *param.Error, joined.
 func CheckPartials(path string, p PassID, promised string, shards ...*Partial) error {
