@@ -69,8 +69,7 @@ type state struct {
 // NewPartial returns empty sums. real says that the arithmetic is inexact: the contribution of one
 // record may depend on other records. Releases are then recorded as ledger.RealNoise.
 func NewPartial(p PassID, s records.Schema, c Counter, real bool) *Partial {
-	return &Partial{&hidden{&state{pass: p, schema: s, counter: c,
-		label: label{real: real}}}}
+	return &Partial{&hidden{&state{pass: p, schema: s, counter: c, label: label{real: real}}}}
 }
 
 func (a *Partial) made() bool {
@@ -184,10 +183,11 @@ func (a *Partial) Merge(other *Partial) error {
 	return nil
 }
 
-// ended marks sums as those of the shard that Begin named, so that another attempt at the shard is
-// not added.
+// ended marks sums of records as those of the shard that Begin named, so that another attempt at
+// the shard is not added.
 func (a *state) ended() error {
-	if a.begun != "" && !a.closed {
+	_, placed := a.counter.(Sharded)
+	if a.begun != "" && (a.unnamed || placed) && !a.closed {
 		return a.named(a.begun)
 	}
 	return nil
@@ -260,7 +260,7 @@ func (a *Partial) Shards() []string {
 }
 
 // CheckPartials returns an error if the sums cannot be released together under a ledger that
-// protects the given unit, promised. It merges nothing. path names the sums in errors.
+// protects the given unit, promised. It ends shards that have begun. path names the sums in errors.
 //
 // Errors: *param.Error, joined.
 func CheckPartials(path string, p PassID, promised string, shards ...*Partial) error {
@@ -268,10 +268,10 @@ func CheckPartials(path string, p PassID, promised string, shards ...*Partial) e
 	var all label
 	for _, s := range shards {
 		if !s.of(p) {
-			k.OK(false, path, redacted,
-				"partial sums of an equal plan, without a failed Add")
+			k.OK(false, path, redacted, "partial sums of an equal plan, without a failed Add")
 			continue
 		}
+		k.Add(s.ended())
 		if s.schema.RowsPerPerson() > 0 && promised == records.UnitRecord {
 			k.Add(param.New(path, "persons on a ledger that promises one record",
 				"a ledger made with ledger.WithUnit(records.UnitUser)"))

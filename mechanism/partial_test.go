@@ -605,6 +605,28 @@ func TestMergingEndsBothShards(t *testing.T) {
 			}
 		}
 	}
+	for _, merged := range []bool{true, false} { // an attempt that finds another one's sums
+		begun, done := empty(p), empty(p)
+		err := errors.Join(begun.Begin("one"), done.Begin("one"), done.Add(t.Context(), rows(t, 1, 5)))
+		want := values(t, done)
+		if merged {
+			err = errors.Join(err, begun.Merge(done))
+		} else {
+			err = errors.Join(err, done.Merge(begun))
+			begun = done
+		}
+		if err != nil || !slices.Equal(values(t, begun), want) {
+			t.Errorf("a shard that has begun without records counts in place of its records, or %v", err)
+		}
+	}
+	both := shard("one", nil)
+	if err := both.Merge(shard("three", nil)); err != nil {
+		t.Fatal(err)
+	}
+	parts := []*mechanism.Partial{shard("one", nil), shard("two", nil), both}
+	if err := mechanism.CheckPartials("p", p, records.UnitRecord, parts...); err == nil {
+		t.Error("shards that overlap others pass the check, and would fail when they are paid for")
+	}
 	changed := errors.New("another number of records")
 	for _, of := range [][2]error{{changed, nil}, {nil, changed}} {
 		if err := shard("one", of[0]).Merge(shard("two", of[1])); !errors.Is(err, changed) {

@@ -143,7 +143,7 @@ func (f *form) usual(text string) string {
 		}
 		whole = strings.Join(groups, "")
 	}
-	if strings.Trim(rest, "0") != "" { // else a whole number keeps all digits
+	if strings.Trim(rest, "0") != "" || whole == "" && rest != "" { // else a whole number is kept
 		whole += "." + rest
 	}
 	return sign + whole

@@ -360,8 +360,13 @@ func (s *sheetLines) unrounded(cells []string) error {
 	}
 	exact, err := s.exact.Columns(excelize.Options{RawCellValue: true})
 	for i := range min(len(cells), len(exact)) {
-		if long(cells[i]) && strings.Trim(exact[i], "-0123456789") == "" && exact[i] != "" {
-			cells[i] = exact[i]
+		text := exact[i]
+		if v, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") &&
+			text != cells[i] { // such as 1.234567890123456E15; a text is shown as it is
+			text = strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		if long(cells[i]) && strings.Trim(text, "-0123456789") == "" && text != "" {
+			cells[i] = text
 		}
 	}
 	return err

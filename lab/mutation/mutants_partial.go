@@ -195,7 +195,7 @@ func partialMutants() []mutant {
 			Why:   "a guarantee for users covers only rows"},
 		{Name: "mechanism/pieces of a shard share positions", In: in,
 			Tests: at("mix", "PassesAreTheSameBits"),
-			Old:   "if a.begun != \"\" && !a.closed {", New: "if false {",
+			Old:   "if a.begun != \"\" && (a.unnamed || placed) && !a.closed {", New: "if false {",
 			Why: "records of two pieces under one name are sampled together"},
 		{Name: "mechanism/a user in two pieces", In: in,
 			Tests: units,
