@@ -113,14 +113,16 @@ func (a *app) paid(path string, others ...string) error {
 	return err
 }
 
-// orPrinted prints a result that is paid for, and that no checkpoint keeps, if an error has kept it
-// from its file, such as a full disk.
+// orPrinted prints a JSON text that is paid for, and that no checkpoint keeps, if an error has kept
+// it from its file, such as a full disk.
 func (a *app) orPrinted(err error, write func(io.Writer) error) error {
 	if err == nil {
 		return nil
 	}
-	if lost := buffered(a.stdout, write); lost != nil {
-		return errors.Join(err, lost)
+	var text bytes.Buffer
+	lost := write(&text)
+	if _, failed := a.stdout.Write(shownJSON(text.Bytes())); lost != nil || failed != nil {
+		return errors.Join(err, lost, failed)
 	}
 	return fmt.Errorf("%w: the result is paid for, and printed instead", err)
 }
