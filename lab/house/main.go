@@ -28,7 +28,7 @@ import (
 // bits and for trends with a weight for each of few values, 115 more for fits of models of tables
 // with passes that take an eighth of the time, and 119 more for copies by value, for fits
 // that diverge, for draws that end between two tries, and for rows of children with one pass, and
-// 111 more for AIM in four fifths and MERF of many columns in half of their time, checks that
+// 111 more for AIM in seven eighths and MERF of many columns in half of their time, checks that
 // allocate no networks, records that are counted before a reservation, and other mends.
 var limits = []struct {
 	name  string
