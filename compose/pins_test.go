@@ -28,8 +28,11 @@ import (
 	"github.com/seed7ba64551/privgen/tables"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 func pinned(t *testing.T, p synth.Plan, data records.Data) *synth.Generator {
 	t.Helper()

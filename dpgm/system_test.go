@@ -21,8 +21,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 var (
 	kills = flag.Int("kills", 4, "number of processes to kill")

@@ -20,8 +20,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 func pinned(t *testing.T, p synth.Plan, data records.Data) {
 	t.Helper()

@@ -15,8 +15,11 @@ import (
 	"testing"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 // The files of pins hold what ledgers answered to random operations when the files were written.
 // Whoever means to change an answer writes them anew and says why.

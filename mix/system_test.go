@@ -14,8 +14,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth/synthtest"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 // together plans 200 mixtures of records of all classes.
 func together(s records.Schema, b accountant.Budget, n int) (synth.Plan, error) {

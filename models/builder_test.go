@@ -15,8 +15,11 @@ import (
 	"github.com/seed7ba64551/privgen/models/modelstest"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 // A netCase is a network's computation, the number of coordinates of a record, and the number of
 // levels if its coordinates are levels.

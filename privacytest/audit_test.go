@@ -3,16 +3,12 @@ package privacytest
 import (
 	"context"
 	"math"
-	"runtime/debug"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 )
-
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
 
 // steps is DP-SGD from the view of an observer: three steps on a data set of one canary or none.
 // The output is the log likelihood ratio of "a canary" to "none", which is the most powerful

@@ -11,8 +11,11 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 // TestPinsOfDraws holds draws under constraints, of classes and of means to the bits that they had.
 func TestPinsOfDraws(t *testing.T) {

@@ -39,8 +39,11 @@ func tableSubjects() map[string]synthtest.Subject {
 	}
 }
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 func TestTableSystems(t *testing.T) {
 	t.Parallel() // the last package that is tested would leave a processor idle

@@ -20,8 +20,11 @@ import (
 	"github.com/seed7ba64551/privgen/sgd"
 )
 
-// Tests leave much garbage and hold little memory, so collections may be rare.
-func init() { debug.SetGCPercent(400) }
+// Tests leave much garbage and hold little memory, so collections may be rare. Long ones hold more.
+func init() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(2 << 30)
+}
 
 // redAndBlue returns images of two classes that differ in colour.
 func redAndBlue(t *testing.T) *records.Table {
