@@ -14,9 +14,12 @@ import (
 // including the class. It reads others once.
 func Matches(others records.Data, sets ...records.Data) []int {
 	seed := maphash.MakeSeed()
-	met := map[uint64]bool{}
-	for _, d := range sets {
-		eachHash(seed, d, func(h uint64) { met[h] = false })
+	met, hashes := map[uint64]bool{}, make([][]uint64, len(sets))
+	for i, d := range sets {
+		eachHash(seed, d, func(h uint64) {
+			hashes[i] = append(hashes[i], h)
+			met[h] = false
+		})
 	}
 	eachHash(seed, others, func(h uint64) {
 		if _, known := met[h]; known {
@@ -24,12 +27,12 @@ func Matches(others records.Data, sets ...records.Data) []int {
 		}
 	})
 	counts := make([]int, len(sets))
-	for i, d := range sets {
-		eachHash(seed, d, func(h uint64) {
+	for i, list := range hashes {
+		for _, h := range list {
 			if met[h] {
 				counts[i]++
 			}
-		})
+		}
 	}
 	return counts
 }
