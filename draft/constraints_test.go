@@ -12,6 +12,25 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 )
 
+// drafted returns the draft of rows of a table, whose candidates are its schema.
+func drafted(t *testing.T, s records.Schema, epsilon float64, rows [][]any) *draft.Draft {
+	t.Helper()
+	data, err := records.FromValues(s, rows...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := accountant.Budget{Epsilon: epsilon, Delta: 1e-6}
+	p, err := draft.Config{Candidates: s, Budget: b, FalseAlarm: 1e-9}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := draft.Fit(t.Context(), p, data, ledger.New(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // TestConstraintsStay: the drafted schema has the constraints of the candidates, in their order,
 // without values that are not kept. Otherwise rows of its generators would break them.
 func TestConstraintsStay(t *testing.T) {
@@ -26,19 +45,7 @@ func TestConstraintsStay(t *testing.T) {
 	for i := range 3000 {
 		rows = append(rows, []any{i % 20, 20 + i%20, "Basel"})
 	}
-	data, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := accountant.Budget{Epsilon: 10, Delta: 1e-6}
-	p, err := draft.Config{Candidates: s, Budget: b, FalseAlarm: 1e-9}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := draft.Fit(t.Context(), p, data, ledger.New(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := drafted(t, s, 10, rows)
 	all := s.Constraints() // noise alone keeps Chur in one of 1e9 runs
 	want := fmt.Sprint([]records.Constraint{all[0], records.Only("town", "Basel"), all[2], all[3]})
 	if got := d.Schema.Constraints(); fmt.Sprint(got) != want {
@@ -74,19 +81,7 @@ func TestPartsOfConstraintsStay(t *testing.T) {
 	for i := range 3000 {
 		rows = append(rows, []any{"low", "mid", "high", levels[1+i%2], "Basel", "CH", i % 20})
 	}
-	data, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := accountant.Budget{Epsilon: 100, Delta: 1e-6}
-	p, err := draft.Config{Candidates: s, Budget: b, FalseAlarm: 1e-9}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := draft.Fit(t.Context(), p, data, ledger.New(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := drafted(t, s, 100, rows)
 	got, _ := json.Marshal(d.Schema.Constraints())
 	want, _ := json.Marshal([]records.Constraint{records.Ascending("a", "b"),
 		records.StrictlyAscending("b", "c"), records.Within("d", "low", "mid"),
@@ -122,19 +117,7 @@ func TestMissingValuesStayAllowed(t *testing.T) {
 	for i := range 3000 {
 		rows = append(rows, []any{"Basel", "low"}, []any{nil, []any{nil, "mid"}[i%2]})
 	}
-	data, err := records.FromValues(s, rows...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := accountant.Budget{Epsilon: 100, Delta: 1e-6}
-	p, err := draft.Config{Candidates: s, Budget: b, FalseAlarm: 1e-9}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := draft.Fit(t.Context(), p, data, ledger.New(b))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := drafted(t, s, 100, rows)
 	want := fmt.Sprint([]records.Constraint{records.Only("town", nil),
 		records.Only("class", nil)}) // noise alone keeps a level in one of 1e9 runs
 	if got := fmt.Sprint(d.Schema.Constraints()); got != want {
