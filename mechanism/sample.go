@@ -15,7 +15,8 @@ import (
 // For the events accountant.RandomAllocation and accountant.BandedSum the sample is drawn from the
 // rows of the grant's step. Under RandomAllocation it is all of these rows. A row's number gives it
 // its steps. So a record must have the same number in all steps of an epoch under RandomAllocation,
-// and in all steps of the allowance under BandedSum. Shuffled needs the same n in all its steps.
+// and in all steps of the allowance under BandedSum. With Shuffled, n must be the same in all steps
+// of the allowance.
 //
 // Guarantee: the sample is private, and so is its length.
 // Errors: if the event does not cover the sample, or the sample was drawn before, PoissonSample

@@ -101,7 +101,7 @@ func (f *columnFaults) format() {
 	c := f.column
 	form, wrong := c.form()
 	if form != nil && c.kind.of().dated && c.step > 0 {
-		later := c.from.Add(max(12*time.Hour/c.step, 1) * c.step) // hours to 12 need a PM
+		later := c.from.Add(max(12*time.Hour/c.step, 1) * c.step) // a clock of 12 hours needs PM
 		for _, m := range []time.Time{c.from, c.from.Add(c.step), later, c.to} {
 			text := m.Format(time.RFC3339Nano)
 			back, ok := parseMoment(form.usual(string(form.spell(nil, []byte(text)))))
