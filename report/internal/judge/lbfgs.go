@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -15,16 +16,19 @@ type descent struct {
 	at         func(w, grad []float64) float64
 	iterations int
 	tolerance  float64 // stops when no coordinate of the gradient is larger
+	// divide, if not nil, divides a gradient by a bound on the second derivative, in place.
+	divide func(grad []float64)
 
 	w, grad, next, nextGrad, way []float64
 	value                        float64
 	moves                        []move
 }
 
-// move is one completed step: the change s of w, the change y of the gradient, and 1/⟨s, y⟩.
+// move is one completed step: the change s of w, the change y of the gradient, 1/⟨s, y⟩, and
+// ⟨s, y⟩/⟨y, y⟩, with one y divided.
 type move struct {
-	s, y    []float64
-	inverse float64
+	s, y           []float64
+	inverse, scale float64
 }
 
 // remembered is the number of moves that determine the next direction.
@@ -56,10 +60,14 @@ func (d *descent) direction() {
 		alpha[i] = m.inverse * floats.Dot(m.s, q)
 		floats.AddScaled(q, -alpha[i], m.y)
 	}
-	scale := 1 / max(math.Sqrt(floats.Dot(d.grad, d.grad)), 1)
+	scale := 1.0
 	if len(d.moves) > 0 {
-		m := d.moves[len(d.moves)-1]
-		scale = 1 / (m.inverse * floats.Dot(m.y, m.y))
+		scale = d.moves[len(d.moves)-1].scale
+	} else if d.divide == nil {
+		scale = 1 / max(math.Sqrt(floats.Dot(d.grad, d.grad)), 1)
+	}
+	if d.divide != nil {
+		d.divide(q)
 	}
 	floats.Scale(scale, q)
 	for i, m := range d.moves {
@@ -101,7 +109,11 @@ func (d *descent) accept(value float64) {
 	floats.SubTo(s, d.next, d.w)
 	floats.SubTo(y, d.nextGrad, d.grad)
 	if sy := floats.Dot(s, y); sy > 0 {
-		d.moves = append(d.moves, move{s, y, 1 / sy})
+		z := slices.Clone(y)
+		if d.divide != nil {
+			d.divide(z)
+		}
+		d.moves = append(d.moves, move{s, y, 1 / sy, sy / floats.Dot(y, z)})
 		d.moves = d.moves[max(len(d.moves)-remembered, 0):]
 	}
 	copy(d.w, d.next)
