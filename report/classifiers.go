@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // classifiers trains each method on synthetic and on real records, and tests it on held-out real
@@ -37,6 +38,7 @@ func (m *maker) classifiers(context.Context) error {
 	for _, x := range u.Methods {
 		out.Rows = append(out.Rows, ClassifierRow{x.Real.Model, scores(x.Synthetic), scores(x.Real)})
 	}
+	test = judge.Held(test)
 	majority, err := classify.Test(majorityOf(train), test)
 	if err != nil {
 		return err
@@ -95,7 +97,7 @@ func majorityOf(d records.Data) *classify.Classifier {
 // each reads records in batches.
 func each(d records.Data, do func(b *device.Batch)) {
 	var b device.Batch
-	d = records.Clamped(d)
+	d = judge.InSchema(d)
 	for lo := 0; lo < d.Len(); lo += 1024 {
 		d.Range(lo, min(lo+1024, d.Len()), &b)
 		do(&b)

@@ -50,6 +50,7 @@ func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
 	if err != nil {
 		return Utilities{}, err
 	}
+	test = judge.Held(test)
 	out := Utilities{Trained: fake.Len(), TrainedOn: real.Len(), Tested: test.Len()}
 	for i, m := range methods {
 		if m == nil {

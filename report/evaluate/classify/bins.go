@@ -25,7 +25,8 @@ const binSample = 8192
 type bins struct {
 	codes  [][]uint8
 	lo, hi [][]float32 // the smallest and largest value in every bin
-	// A flag is a coordinate of two values that is set, to the larger one, in few records.
+	// A flag is a coordinate of two values that is set, to the larger one, in at most half of the
+	// records.
 	isFlag []bool
 	ends   []int   // of the flags of each record
 	flag   []int32 // that are set, record by record
@@ -64,11 +65,12 @@ func makeBins(x *judge.Design) *bins {
 	return out
 }
 
-// findFlags lists the flags of all records that are set. They take no more memory than the codes.
+// findFlags lists the flags of all records that are set. They take at most twice the memory of the
+// codes.
 func (b *bins) findFlags(rows int) {
 	b.isFlag, b.ends = make([]bool, len(b.codes)), make([]int, rows)
 	for f, codes := range b.codes {
-		if len(b.lo[f]) != 2 || 4*bytes.Count(codes, []byte{1}) > rows {
+		if len(b.lo[f]) != 2 || 2*bytes.Count(codes, []byte{1}) > rows {
 			continue
 		}
 		b.isFlag[f] = true

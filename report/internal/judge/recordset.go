@@ -39,6 +39,25 @@ func InSchema(d records.Data) records.Data {
 	return records.Clamped(d)
 }
 
+// mostHeld is the largest number of coordinates that are held in memory to be read many times.
+const mostHeld = 1 << 24
+
+// Held returns vectors of the encoded records, which are read once, or d if they are sets or many.
+func Held(d records.Data) records.Data {
+	s, b := d.Schema(), device.Batch{}
+	if s.Sparse() || d.Len()*s.Dim() > mostHeld {
+		return d
+	}
+	InSchema(d).Range(0, d.Len(), &b)
+	lo, hi := s.Bounds()
+	t, err := records.FromFlat(records.Interval(s.Dim(), lo, hi).WithLabels(s.ClassNames()...),
+		b.Dense.Data, b.Labels...)
+	if err != nil {
+		return d
+	}
+	return t
+}
+
 // Labels returns the labels of all records.
 func Labels(d records.Data) []int32 {
 	const chunk = 4096
