@@ -1,8 +1,8 @@
 package tabular
 
 import (
-	"bytes"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/report/internal/compare"
@@ -46,47 +46,115 @@ func (t *Table) Queries(count int, seed uint64) []Query {
 
 // Answer returns the fraction of the records that each query counts.
 func (t *Table) Answer(queries []Query) []float64 {
-	places := make([][]float64, len(t.columns))
-	compare.Each(len(t.columns), func(j int) {
-		c := t.columns[j]
-		for _, v := range c.values {
-			places[j] = append(places[j], c.place(v))
-		}
-	})
+	const mostParts, mostBits = 128, 1 << 30 // of a column, and of all columns
+	parts := min(max(mostBits/max(t.Len()*len(t.columns), 1), 1), mostParts)
+	indices := make([]index, len(t.columns))
+	compare.Each(len(indices), func(j int) { indices[j] = newIndex(t.columns[j], parts) })
 	out := make([]float64, len(queries))
 	compare.Workers(len(queries), func() func(int) {
-		in, all := make([]uint8, t.Len()), bytes.Repeat([]byte{1}, t.Len())
+		in, chosen := make([]uint64, words(t.Len())), make([]uint64, words(t.Len()))
 		return func(i int) {
-			copy(in, all)
-			for _, c := range queries[i].conditions {
-				c.narrow(in, places[c.column], t.columns[c.column].codes)
+			for w := range in {
+				in[w] = math.MaxUint64
 			}
-			out[i] = float64(bytes.Count(in, []byte{1})) / math.Max(float64(len(in)), 1)
+			for _, c := range queries[i].conditions {
+				indices[c.column].choose(c, chosen)
+				for w, some := range chosen {
+					in[w] &= some
+				}
+			}
+			n := 0
+			for _, some := range in {
+				n += bits.OnesCount64(some)
+			}
+			out[i] = float64(min(n, t.Len())) / math.Max(float64(t.Len()), 1)
 		}
 	})
 	return out
 }
 
-// narrow keeps the records that fulfil the condition, which have 1 in in. It has no branches, which
-// would be mispredicted.
-func (c condition) narrow(in []uint8, places []float64, codes []int32) {
-	for r, v := range places {
-		var above, below uint8
-		if v >= c.lo { // false for a missing value, NaN
-			above = 1
-		}
-		if v <= c.hi {
-			below = 1
-		}
-		in[r] &= above & below
+// words returns the number of words with a bit for each record.
+func words(records int) int { return (records + 63) / 64 }
+
+// index is a column in parts: its levels, or equal parts of the scale of its numbers.
+type index struct {
+	column
+	places []float64
+	parts  int
+	// below holds, for each part and beyond the last, the set of the records in the parts before it;
+	// nil for a column of more levels than parts.
+	below [][]uint64
+}
+
+func newIndex(c column, parts int) index {
+	x := index{column: c, parts: parts}
+	if !c.number {
+		x.parts = len(c.levels)
 	}
-	of := make([]uint8, len(c.levels)+1) // the first is for missing values
+	if x.parts > parts {
+		return x
+	}
+	for range x.parts + 1 {
+		x.below = append(x.below, make([]uint64, words(c.len())))
+	}
+	for _, v := range c.values {
+		x.places = append(x.places, c.place(v))
+	}
+	for r := range c.len() {
+		part := -1
+		if !c.number {
+			part = int(c.codes[r])
+		} else if v := x.places[r]; v == v {
+			part = x.part(v)
+		}
+		if part >= 0 {
+			x.below[part+1][r/64] |= 1 << (r % 64)
+		}
+	}
+	for k, set := range x.below[1:] {
+		for w, some := range x.below[k] {
+			set[w] |= some
+		}
+	}
+	return x
+}
+
+// part returns the part of a place, which does not decrease with the place.
+func (x *index) part(place float64) int {
+	return min(max(int(place*float64(x.parts)), 0), x.parts-1)
+}
+
+// choose sets chosen to the records that fulfil the condition. Of numbers, it looks only at those in
+// the parts where the range begins and ends.
+func (x *index) choose(c condition, chosen []uint64) {
+	clear(chosen)
+	if x.below == nil {
+		for r, code := range x.codes {
+			if code >= 0 && c.levels[code] {
+				chosen[r/64] |= 1 << (r % 64)
+			}
+		}
+		return
+	}
 	for l, yes := range c.levels {
 		if yes {
-			of[l+1] = 1
+			for w, some := range x.below[l+1] {
+				chosen[w] |= some &^ x.below[l][w]
+			}
 		}
 	}
-	for r, code := range codes {
-		in[r] &= of[code+1]
+	if !x.number {
+		return
+	}
+	p, q := x.part(c.lo), x.part(c.hi)
+	for w := range chosen {
+		chosen[w] = x.below[q][w] &^ x.below[p+1][w]
+		edge := x.below[p+1][w]&^x.below[p][w] | x.below[q+1][w]&^x.below[q][w]
+		for ; edge != 0; edge &= edge - 1 {
+			k := bits.TrailingZeros64(edge)
+			if v := x.places[w*64+k]; v >= c.lo && v <= c.hi {
+				chosen[w] |= 1 << k
+			}
+		}
 	}
 }

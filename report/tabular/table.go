@@ -3,6 +3,7 @@ package tabular
 import (
 	"fmt"
 	"log/slog"
+	"math"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
@@ -32,6 +33,7 @@ type column struct {
 	// whether missing values have a level of their own
 	missing bool
 	log     float64 // records.Column.LogUnit
+	logs    float64 // the logarithm of the range by that unit
 }
 
 // MaxColumns is the largest number of columns of a table.
@@ -115,6 +117,7 @@ func ofFrame(f *records.Frame) *Table {
 			own.lo, own.hi = c.Bounds()
 			own.values = f.Numbers(j)
 			own.log = c.LogUnit()
+			own.logs = math.Log1p((own.hi - own.lo) / own.log)
 		} else {
 			own.levels = c.Levels()
 			own.codes = make([]int32, f.Len())
