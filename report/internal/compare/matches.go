@@ -15,15 +15,19 @@ import (
 func Matches(others records.Data, sets ...records.Data) []int {
 	seed := maphash.MakeSeed()
 	met, hashes := map[uint64]bool{}, make([][]uint64, len(sets))
+	var bits [1 << 16]uint64 // by the first bits of a hash: whether met may have it
 	for i, d := range sets {
 		eachHash(seed, d, func(h uint64) {
 			hashes[i] = append(hashes[i], h)
 			met[h] = false
+			bits[h>>48] |= 1 << (h >> 42 % 64)
 		})
 	}
 	eachHash(seed, others, func(h uint64) {
-		if _, known := met[h]; known {
-			met[h] = true
+		if bits[h>>48]>>(h>>42%64)&1 == 1 {
+			if _, known := met[h]; known {
+				met[h] = true
+			}
 		}
 	})
 	counts := make([]int, len(sets))
