@@ -38,7 +38,6 @@ func (m *maker) classifiers(context.Context) error {
 	for _, x := range u.Methods {
 		out.Rows = append(out.Rows, ClassifierRow{x.Real.Model, scores(x.Synthetic), scores(x.Real)})
 	}
-	test = judge.Held(test)
 	majority, err := classify.Test(majorityOf(train), test)
 	if err != nil {
 		return err
@@ -80,11 +79,9 @@ func (c constant) Scores(b device.Batch, dst []float64) {
 func majorityOf(d records.Data) *classify.Classifier {
 	k := d.Schema().Classes()
 	counts := make([]int, k)
-	each(d, func(b *device.Batch) {
-		for _, l := range b.Labels {
-			counts[l]++
-		}
-	})
+	for _, l := range judge.Labels(judge.InSchema(d)) {
+		counts[l]++
+	}
 	best := 0
 	for class, n := range counts {
 		if n > counts[best] {
@@ -92,16 +89,6 @@ func majorityOf(d records.Data) *classify.Classifier {
 		}
 	}
 	return classify.NewClassifier("majority", d.Schema(), constant{best, k})
-}
-
-// each reads records in batches.
-func each(d records.Data, do func(b *device.Batch)) {
-	var b device.Batch
-	d = judge.InSchema(d)
-	for lo := 0; lo < d.Len(); lo += 1024 {
-		d.Range(lo, min(lo+1024, d.Len()), &b)
-		do(&b)
-	}
 }
 
 // shuffled returns records in which each column, and the class, is shuffled separately. They are
@@ -112,7 +99,7 @@ func shuffled(d records.Data, seed uint64) (records.Data, error) {
 	var flat []float32
 	var sets [][]uint32
 	var labels []int32
-	each(d, func(b *device.Batch) {
+	for _, b := range judge.Batches(judge.InSchema(d)) {
 		for i := range b.Rows {
 			if b.Sparse != nil {
 				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))
@@ -121,7 +108,7 @@ func shuffled(d records.Data, seed uint64) (records.Data, error) {
 			}
 		}
 		labels = append(labels, b.Labels...)
-	})
+	}
 	n := d.Len()
 	rng.Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
 	if s.Sparse() { // only the class is shuffled: the items of a set stay together

@@ -29,7 +29,6 @@ type points struct {
 
 // read reads some of the records, drawn at random.
 func read(d records.Data, most int, seed uint64) points {
-	d = judge.InSchema(compare.AtMost(d, most, seed))
 	s := d.Schema()
 	blocks := s.Blocks()
 	if blocks == nil {
@@ -40,12 +39,9 @@ func read(d records.Data, most int, seed uint64) points {
 		s.Classes() > 256 {
 		p.lane, p.low = 16, 0x7fff7fff7fff7fff
 	}
-	const chunk = 1024
-	var b device.Batch
 	var levels []uint16
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		judge.ToUnit(s, &b)
+	for _, b := range judge.Batches(judge.InSchema(compare.AtMost(d, most, seed))) {
+		judge.ToUnit(s, b)
 		for i := range b.Rows {
 			levels = levels[:0]
 			if b.Sparse != nil {

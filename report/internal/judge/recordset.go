@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"iter"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -39,32 +41,23 @@ func InSchema(d records.Data) records.Data {
 	return records.Clamped(d)
 }
 
-// mostHeld is the largest number of coordinates that are held in memory to be read many times.
-const mostHeld = 1 << 24
-
-// Held returns vectors of the encoded records, which are read once, or d if they are sets or many.
-func Held(d records.Data) records.Data {
-	s, b := d.Schema(), device.Batch{}
-	if s.Sparse() || d.Len()*s.Dim() > mostHeld {
-		return d
+// Batches reads all records, some at a time, and yields the number of the first of them, too.
+func Batches(d records.Data) iter.Seq2[int, *device.Batch] {
+	return func(yield func(int, *device.Batch) bool) {
+		const chunk = 1024
+		var b device.Batch
+		for lo := 0; lo < d.Len(); lo += chunk {
+			if d.Range(lo, min(lo+chunk, d.Len()), &b); !yield(lo, &b) {
+				return
+			}
+		}
 	}
-	InSchema(d).Range(0, d.Len(), &b)
-	lo, hi := s.Bounds()
-	t, err := records.FromFlat(records.Interval(s.Dim(), lo, hi).WithLabels(s.ClassNames()...),
-		b.Dense.Data, b.Labels...)
-	if err != nil {
-		return d
-	}
-	return t
 }
 
 // Labels returns the labels of all records.
 func Labels(d records.Data) []int32 {
-	const chunk = 4096
-	var b device.Batch
 	out := make([]int32, 0, d.Len())
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
+	for _, b := range Batches(d) {
 		out = append(out, b.Labels...)
 	}
 	return out
