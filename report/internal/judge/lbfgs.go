@@ -15,9 +15,8 @@ type descent struct {
 	// at sets grad to the gradient at w and returns the value there.
 	at         func(w, grad []float64) float64
 	iterations int
-	tolerance  float64 // stops when no coordinate of the gradient is larger
-	// divide, if not nil, divides a gradient by a bound on the second derivative, in place.
-	divide func(grad []float64)
+	tolerance  float64              // stops when no coordinate of the gradient is larger
+	divide     func(grad []float64) // by about the second derivative, in place; nil if it is unknown
 
 	w, grad, next, nextGrad, way []float64
 	value                        float64
@@ -40,6 +39,9 @@ func (d *descent) run(w []float64) {
 	d.w, d.grad, d.next, d.nextGrad, d.way = w, make([]float64, n), make([]float64, n),
 		make([]float64, n), make([]float64, n)
 	d.value = d.at(d.w, d.grad)
+	if first := max(floats.Norm(d.grad, 2), 1); d.divide == nil {
+		d.divide = func(grad []float64) { floats.Scale(1/first, grad) }
+	}
 	for range d.iterations {
 		if floats.Norm(d.grad, math.Inf(1)) <= d.tolerance {
 			return
@@ -60,16 +62,10 @@ func (d *descent) direction() {
 		alpha[i] = m.inverse * floats.Dot(m.s, q)
 		floats.AddScaled(q, -alpha[i], m.y)
 	}
-	scale := 1.0
+	d.divide(q)
 	if len(d.moves) > 0 {
-		scale = d.moves[len(d.moves)-1].scale
-	} else if d.divide == nil {
-		scale = 1 / max(math.Sqrt(floats.Dot(d.grad, d.grad)), 1)
+		floats.Scale(d.moves[len(d.moves)-1].scale, q)
 	}
-	if d.divide != nil {
-		d.divide(q)
-	}
-	floats.Scale(scale, q)
 	for i, m := range d.moves {
 		floats.AddScaled(q, alpha[i]-m.inverse*floats.Dot(m.y, q), m.s)
 	}
@@ -110,9 +106,7 @@ func (d *descent) accept(value float64) {
 	floats.SubTo(y, d.nextGrad, d.grad)
 	if sy := floats.Dot(s, y); sy > 0 {
 		z := slices.Clone(y)
-		if d.divide != nil {
-			d.divide(z)
-		}
+		d.divide(z)
 		d.moves = append(d.moves, move{s, y, 1 / sy, sy / floats.Dot(y, z)})
 		d.moves = d.moves[max(len(d.moves)-remembered, 0):]
 	}
