@@ -54,61 +54,54 @@ func (t *Table) Answer(queries []Query) []float64 {
 	compare.Workers(len(queries), func() func(int) {
 		in, chosen := make([]uint64, words(t.Len())), make([]uint64, words(t.Len()))
 		return func(i int) {
-			for w := range in {
-				in[w] = math.MaxUint64
-			}
-			for _, c := range queries[i].conditions {
+			n := t.Len()
+			for k, c := range queries[i].conditions {
 				indices[c.column].choose(c, chosen)
+				n = 0
 				for w, some := range chosen {
-					in[w] &= some
+					if k > 0 {
+						some &= in[w]
+					}
+					in[w], n = some, n+bits.OnesCount64(some)
 				}
 			}
-			n := 0
-			for _, some := range in {
-				n += bits.OnesCount64(some)
-			}
-			out[i] = float64(min(n, t.Len())) / math.Max(float64(t.Len()), 1)
+			out[i] = float64(n) / math.Max(float64(t.Len()), 1)
 		}
 	})
 	return out
 }
 
-// words returns the number of words with a bit for each record.
+// words returns the number of words of a set of records.
 func words(records int) int { return (records + 63) / 64 }
 
-// index is a column in parts: its levels, or equal parts of the scale of its numbers.
+// index is a column as sets of records, with a bit for each. Its parts are its levels, or equal parts
+// of the scale of its numbers.
 type index struct {
 	column
-	places []float64
-	parts  int
-	// below holds, for each part and beyond the last, the set of the records in the parts before it;
-	// nil for a column of more levels than parts.
-	below [][]uint64
+	places []float64  // of numbers
+	below  [][]uint64 // the records in the parts before each, and in all; nil for too many levels
 }
 
 func newIndex(c column, parts int) index {
-	x := index{column: c, parts: parts}
-	if !c.number {
-		x.parts = len(c.levels)
-	}
-	if x.parts > parts {
+	x := index{column: c}
+	if !c.number && len(c.levels) > parts {
 		return x
+	} else if !c.number {
+		parts = len(c.levels)
 	}
-	for range x.parts + 1 {
+	for range parts + 1 {
 		x.below = append(x.below, make([]uint64, words(c.len())))
 	}
-	for _, v := range c.values {
-		x.places = append(x.places, c.place(v))
-	}
-	for r := range c.len() {
-		part := -1
-		if !c.number {
-			part = int(c.codes[r])
-		} else if v := x.places[r]; v == v {
-			part = x.part(v)
+	add := func(r, part int) { x.below[part+1][r/64] |= 1 << (r % 64) }
+	for r, code := range c.codes {
+		if code >= 0 {
+			add(r, int(code))
 		}
-		if part >= 0 {
-			x.below[part+1][r/64] |= 1 << (r % 64)
+	}
+	for r, v := range c.values {
+		x.places = append(x.places, c.place(v))
+		if v == v {
+			add(r, x.part(x.places[r]))
 		}
 	}
 	for k, set := range x.below[1:] {
@@ -119,41 +112,44 @@ func newIndex(c column, parts int) index {
 	return x
 }
 
-// part returns the part of a place, which does not decrease with the place.
+// part returns the part of a place. It does not decrease with the place.
 func (x *index) part(place float64) int {
-	return min(max(int(place*float64(x.parts)), 0), x.parts-1)
+	parts := len(x.below) - 1
+	return min(max(int(place*float64(parts)), 0), parts-1)
 }
 
 // choose sets chosen to the records that fulfil the condition. Of numbers, it looks only at those in
 // the parts where the range begins and ends.
 func (x *index) choose(c condition, chosen []uint64) {
 	clear(chosen)
-	if x.below == nil {
+	add := func(from, to int) {
+		for w, some := range x.below[to] {
+			chosen[w] |= some &^ x.below[from][w]
+		}
+	}
+	switch {
+	case x.number:
+		first, last := x.part(c.lo), x.part(c.hi)
+		add(first+1, last)
+		for w := range chosen {
+			edge := x.below[first+1][w]&^x.below[first][w] | x.below[last+1][w]&^x.below[last][w]
+			for ; edge != 0; edge &= edge - 1 {
+				k := bits.TrailingZeros64(edge)
+				if v := x.places[w*64+k]; v >= c.lo && v <= c.hi {
+					chosen[w] |= 1 << k
+				}
+			}
+		}
+	case x.below == nil:
 		for r, code := range x.codes {
 			if code >= 0 && c.levels[code] {
 				chosen[r/64] |= 1 << (r % 64)
 			}
 		}
-		return
-	}
-	for l, yes := range c.levels {
-		if yes {
-			for w, some := range x.below[l+1] {
-				chosen[w] |= some &^ x.below[l][w]
-			}
-		}
-	}
-	if !x.number {
-		return
-	}
-	p, q := x.part(c.lo), x.part(c.hi)
-	for w := range chosen {
-		chosen[w] = x.below[q][w] &^ x.below[p+1][w]
-		edge := x.below[p+1][w]&^x.below[p][w] | x.below[q+1][w]&^x.below[q][w]
-		for ; edge != 0; edge &= edge - 1 {
-			k := bits.TrailingZeros64(edge)
-			if v := x.places[w*64+k]; v >= c.lo && v <= c.hi {
-				chosen[w] |= 1 << k
+	default:
+		for l, yes := range c.levels {
+			if yes {
+				add(l, l+1)
 			}
 		}
 	}

@@ -267,7 +267,7 @@ func (g *grower) countFlags(lo, hi int) {
 		} else {
 			more = g.targets[r]
 		}
-		for _, f := range g.bins.set(r) {
+		for _, f := range g.bins.flags[r] {
 			h := g.flags[int(f)*stride : int(f+1)*stride]
 			h[0]++
 			h[at] += more
