@@ -74,8 +74,8 @@ func (t *Table) Answer(queries []Query) []float64 {
 // words returns the number of words of a set of records.
 func words(records int) int { return (records + 63) / 64 }
 
-// index is a column as sets of records, with a bit for each. Its parts are its levels, or equal parts
-// of the scale of its numbers.
+// index is a column as sets of records, with a bit for each. Its parts are its levels, or equal
+// parts of the scale of its numbers.
 type index struct {
 	column
 	places []float64  // of numbers
@@ -118,8 +118,8 @@ func (x *index) part(place float64) int {
 	return min(max(int(place*float64(parts)), 0), parts-1)
 }
 
-// choose sets chosen to the records that fulfil the condition. Of numbers, it looks only at those in
-// the parts where the range begins and ends.
+// choose sets chosen to the records that fulfil the condition. Of numbers, it looks only at those
+// in the parts where the range begins and ends.
 func (x *index) choose(c condition, chosen []uint64) {
 	clear(chosen)
 	add := func(from, to int) {

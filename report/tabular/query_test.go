@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestIndexChoosesWhatTheConditionSays compares an index of one, of three and of many parts with the
-// condition itself, for numbers, of which some are missing or at an edge of a part, and for levels,
-// of which there are more than parts.
+// TestIndexChoosesWhatTheConditionSays compares an index of one, of three and of many parts with
+// the condition itself, for numbers, of which some are missing or at an edge of a part, and for
+// levels, of which there may be more than parts.
 func TestIndexChoosesWhatTheConditionSays(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, parts := range []int{1, 3, 128} {

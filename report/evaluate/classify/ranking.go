@@ -67,8 +67,8 @@ func ranked(scores []float64, positive []bool) (class, others []float64) {
 	return class, others
 }
 
-// eachThreshold calls do with the numbers of records of the class and of others that are ranked at or
-// above each distinct score.
+// eachThreshold calls do with the numbers of records of the class and of others at or above each
+// distinct score.
 func eachThreshold(class, others []float64, do func(right, wrong int)) {
 	for i, j := 0, 0; i < len(class) || j < len(others); do(i, j) {
 		at := math.Inf(1)
