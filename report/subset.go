@@ -19,11 +19,8 @@ func some(d records.Data, most int, seed uint64) []int32 {
 
 // atMost returns d or, if it has more than most rows, that many of its rows drawn at random.
 func atMost(d records.Data, most int, seed uint64) records.Data {
-	rows := some(d, most, seed)
-	if f, ok := records.AsFrame(d); ok && rows != nil {
-		return f.Take(rows)
-	} else if rows != nil {
-		return judge.Selection{Of: records.Clamped(d), Rows: rows}
+	if rows := some(d, most, seed); rows != nil {
+		return judge.Rows(d, rows)
 	}
 	return d
 }

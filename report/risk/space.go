@@ -219,24 +219,17 @@ func (p points) density(q points, width float64) []float64 {
 				}
 			}
 			for k, v := range x {
-				fill(part.Data, -v)
+				one.Fill(part, -v)
 				one.BiasApply(device.ReLU, part, numbers.RowRange(k, k+1))
 				one.Axpy(2*scale, part, near)
 			}
 			one.Apply(device.Exp, near, near)
-			fill(part.Data, 1)
+			one.Fill(part, 1)
 			one.RowDots(sum, near, part)
 			out[i] = math.Log(sum[0]/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
 		}
 	})
 	return out
-}
-
-// fill sets all of v to x, faster than a loop.
-func fill(v []float32, x float32) {
-	for n := copy(v, []float32{x}); n < len(v); n *= 2 {
-		copy(v[n:], v[:n])
-	}
 }
 
 // turned returns the transpose of rows of the given width.

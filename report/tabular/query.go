@@ -52,7 +52,7 @@ func (t *Table) Answer(queries []Query) []float64 {
 	compare.Each(len(indices), func(j int) { indices[j] = newIndex(t.columns[j], parts) })
 	out := make([]float64, len(queries))
 	compare.Workers(len(queries), func() func(int) {
-		in, chosen := make([]uint64, words(t.Len())), make([]uint64, words(t.Len()))
+		in, chosen := make([]uint64, (t.Len()+63)/64), make([]uint64, (t.Len()+63)/64)
 		return func(i int) {
 			n := t.Len()
 			for k, c := range queries[i].conditions {
@@ -71,9 +71,6 @@ func (t *Table) Answer(queries []Query) []float64 {
 	return out
 }
 
-// words returns the number of words of a set of records.
-func words(records int) int { return (records + 63) / 64 }
-
 // index is a column as sets of records, with a bit for each. Its parts are its levels, or equal
 // parts of the scale of its numbers.
 type index struct {
@@ -90,7 +87,7 @@ func newIndex(c column, parts int) index {
 		parts = len(c.levels)
 	}
 	for range parts + 1 {
-		x.below = append(x.below, make([]uint64, words(c.len())))
+		x.below = append(x.below, make([]uint64, (c.len()+63)/64))
 	}
 	add := func(r, part int) { x.below[part+1][r/64] |= 1 << (r % 64) }
 	for r, code := range c.codes {

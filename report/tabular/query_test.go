@@ -31,7 +31,7 @@ func TestIndexChoosesWhatTheConditionSays(t *testing.T) {
 			for l := range c.levels {
 				c.levels[l] = rng.IntN(2) == 0
 			}
-			chosen := make([]uint64, words(200))
+			chosen := make([]uint64, (200+63)/64)
 			for j, x := range []*index{&numbers, &levels} {
 				own := c
 				if j == 0 {

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // tree is a binary decision tree in arrays; node 0 is the root.
@@ -62,7 +63,7 @@ func (t *tree) find(rows device.Matrix, to []int32) {
 // find calls do with the leaves of some records in a tree, for all trees and records. A tree stays
 // in the cache for all dense records; sets are made dense, a few at a time.
 func find(of []*tree, b device.Batch, do func(tree, first int, leaves []int32)) {
-	rows, few := b.Dense, b.Rows
+	rows, few, read := b.Dense, b.Rows, compare.NewReader(b)
 	if b.Sparse != nil {
 		few = min(together, b.Rows)
 		rows = device.HostMatrix(few, b.Dim(), make([]float32, few*b.Dim()))
@@ -70,13 +71,8 @@ func find(of []*tree, b device.Batch, do func(tree, first int, leaves []int32)) 
 	leaves := make([]int32, few)
 	for lo := 0; lo < b.Rows; lo += few {
 		leaves = leaves[:min(few, b.Rows-lo)]
-		for i := range leaves {
-			if b.Sparse != nil {
-				clear(rows.Row(i))
-				for _, item := range b.Sparse.Row(lo + i) {
-					rows.Row(i)[item] = 1
-				}
-			}
+		for i := 0; b.Sparse != nil && i < len(leaves); i++ {
+			copy(rows.Row(i), read.Row(lo+i))
 		}
 		for j, t := range of {
 			t.find(rows, leaves)

@@ -32,6 +32,14 @@ func (r Selection) Gather(rows []int32, b *device.Batch) {
 	r.Of.Gather(picked, b)
 }
 
+// Rows returns some rows of the data: a frame of a frame, otherwise a selection.
+func Rows(d records.Data, rows []int32) records.Data {
+	if f, ok := records.AsFrame(d); ok {
+		return f.Take(rows)
+	}
+	return Selection{records.Clamped(d), rows}
+}
+
 // InSchema returns the same records clamped into their schema, since Data may be a user-defined
 // type.
 func InSchema(d records.Data) records.Data {
