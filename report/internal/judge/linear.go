@@ -98,7 +98,7 @@ const mostSolved = 256
 
 // divider returns a division by 1 + ¼c·XᵀX, where X has a column of ones for the biases; nil if
 // single precision is too coarse for it. It bounds the second derivative of the logistic loss, so
-// that descent takes a few steps instead of a hundred.
+// that descent takes about ten steps instead of two hundred.
 //
 // Source: Böhning and Lindsay 1988, "Monotonicity of quadratic-approximation algorithms".
 func (o *objective) divider() func([]float64) {
