@@ -203,9 +203,8 @@ func (g *grower) done(lo, hi, depth int) bool {
 	return false
 }
 
-// finish makes a leaf of the rows lo … hi-1.
+// finish makes a leaf of the rows lo … hi-1, whose sums are in total.
 func (g *grower) finish(at int32, lo, hi int) {
-	g.sum(lo, hi)
 	leaf := int32(g.out.leaves())
 	g.out.nodes[at] = node{float32(math.NaN()), 0, -1, leaf}
 	for _, s := range g.total[1:] {
