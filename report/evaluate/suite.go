@@ -50,9 +50,8 @@ func (s Suite) Compare(synthetic, train, test records.Data) (Utilities, error) {
 	if err != nil {
 		return Utilities{}, err
 	}
-	const mostCells = 1 << 24
-	if f, ok := test.(*records.Frame); ok && f.Len()*f.Schema().Dim() <= mostCells {
-		test = f.Encoded() // once for all classifiers
+	if f, ok := test.(*records.Frame); ok && f.Len()*f.Schema().Dim() <= 1<<24 {
+		test = f.Encoded() // once for all classifiers, in at most 64 MiB
 	}
 	out := Utilities{Trained: fake.Len(), TrainedOn: real.Len(), Tested: test.Len()}
 	for i, m := range methods {
