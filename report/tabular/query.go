@@ -46,8 +46,7 @@ func (t *Table) Queries(count int, seed uint64) []Query {
 
 // Answer returns the fraction of the records that each query counts.
 func (t *Table) Answer(queries []Query) []float64 {
-	const mostParts, mostBits = 128, 1 << 30 // of a column, and of all columns
-	parts := min(max(mostBits/max(t.Len()*len(t.columns), 1), 1), mostParts)
+	parts := min(max(1<<30/max(t.Len()*len(t.columns), 1), 1), 128) // so sets take 128 MiB at most
 	indices := make([]index, len(t.columns))
 	compare.Each(len(indices), func(j int) { indices[j] = newIndex(t.columns[j], parts) })
 	out := make([]float64, len(queries))
