@@ -51,12 +51,13 @@ func pricePure(terms []term) (Price, error) {
 	}
 	b := Bound{0, eps, eps}
 	// The largest losses of all uses can occur together, unless one is only a bound.
-	if !slices.ContainsFunc(terms, func(t term) bool { _, ok := t.atom.(attaining); return !ok }) {
+	bounded := func(t term) bool { a, ok := t.atom.(attaining); return !(ok && a.attained()) }
+	if !slices.ContainsFunc(terms, bounded) {
 		b.Lower = eps * (1 - 1e-12)
 		b.Estimate = b.Lower + (b.Upper-b.Lower)/2
 	}
 	return Price{Bound: b, Engine: engineBasic}, nil
 }
 
-// attaining is an atom with a loss of its own ε, if its δ is zero.
-type attaining interface{ attained() }
+// attaining is an atom that may have a loss of its own ε, if its δ is zero.
+type attaining interface{ attained() bool }

@@ -74,4 +74,4 @@ func (a approximateAtom) pairs() *pld.Pairs {
 
 func (a approximateAtom) own() (float64, float64) { return a.eps, a.delta }
 
-func (approximateAtom) attained() {}
+func (approximateAtom) attained() bool { return true }

@@ -54,7 +54,7 @@ const maxAtoms = 1 << 17
 
 func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 	if a.sensitivity > maxAtoms {
-		return approximateAtom{a.a * float64(a.sensitivity), 0}.pairs()
+		return exponentialAtom{a.a * float64(a.sensitivity), true}.pairs() // at most pure
 	}
 	return &pld.Pairs{Remove: a.made()}
 }
@@ -91,4 +91,4 @@ func (a discreteLaplaceAtom) own() (float64, float64) {
 	return a.a * float64(a.sensitivity) * (1 + ulp), 0
 }
 
-func (discreteLaplaceAtom) attained() {}
+func (discreteLaplaceAtom) attained() bool { return true }

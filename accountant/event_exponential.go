@@ -66,4 +66,4 @@ func (a exponentialAtom) pairs() *pld.Pairs {
 
 func (a exponentialAtom) own() (float64, float64) { return a.eps, 0 }
 
-func (exponentialAtom) attained() {}
+func (exponentialAtom) attained() bool { return true }

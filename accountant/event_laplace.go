@@ -24,9 +24,10 @@ func (e Laplace) describe() string {
 func (Laplace) sampling() sampling { return everyRecord() }
 
 func (e Laplace) charge(c *collector, n int) error {
-	// Rounding the noise down only increases the price.
-	return c.push(laplaceAtom{min(e.Scale, 1e9)}, n)
+	return c.push(laplaceAtom{min(e.Scale, mostScale)}, n)
 }
+
+const mostScale = 1 << 30 // of prices; less noise only increases a price
 
 func (e Laplace) dpAccounting(Relation) (string, error) {
 	return dpCall("LaplaceDpEvent", "noise_multiplier", pyFloat(e.Scale)), nil
@@ -55,8 +56,10 @@ func (a laplaceAtom) divergence(order float64) float64 {
 	return math.Log1p(max(0, t1+t2)+4*ulp*(t1-t2)) / (order - 1) * (1 + 4*ulp)
 }
 
-func (a laplaceAtom) pairs() *pld.Pairs { return &pld.Pairs{Remove: pld.Laplace(a.scale)} }
+func (a laplaceAtom) pairs() *pld.Pairs {
+	return &pld.Pairs{Remove: pld.Laplace(a.scale), Loose: !a.attained()}
+}
 
 func (a laplaceAtom) own() (float64, float64) { return inverseUp(a.scale), 0 }
 
-func (laplaceAtom) attained() {}
+func (a laplaceAtom) attained() bool { return a.scale < mostScale }

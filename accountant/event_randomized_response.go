@@ -81,4 +81,4 @@ func (a responseAtom) own() (float64, float64) {
 	return math.Log1p((1-a.noise)/a.noise*float64(a.categories)) * (1 + 8*ulp), 0
 }
 
-func (responseAtom) attained() {}
+func (responseAtom) attained() bool { return true }

@@ -11,6 +11,7 @@ import (
 	"github.com/seed7ba64551/privgen/internal/network"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/kmeans"
+	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/models"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/rff"
@@ -89,14 +90,17 @@ func (c Config) checkClustering(k *param.Checker) {
 			"zero if NoiseMultiplier is given")
 	}
 	k.Add(cluster.Validate())
-	if c.Features != nil && c.Schema.Validate() == nil {
-		f, err := c.Features.Features(layout(c.Schema), c.Seed)
-		if err == nil && network.CheckFeatures(records.Limits{}, f) != nil {
-			err = param.New("dpgm.Config.Features", f.Dim(),
-				"fewer features: no file may hold a generator with such a table of frequencies")
-		}
-		k.Add(err)
+	if c.Schema.Validate() != nil {
+		return // validate reports it
 	}
+	f, err := newFeatures(c)
+	if k.Add(err); err != nil {
+		return
+	}
+	k.OK(network.CheckFeatures(records.Limits{}, f) == nil, "dpgm.Config.Features", f.Dim(),
+		"fewer features: no file may hold a generator with such a table of frequencies")
+	k.OK(cluster.Norm != nil || cluster.ClipNorm != 0 || mechanism.IsClipNorm(f.NormBound()),
+		"kmeans.Config.ClipNorm", 0.0, "a clip norm, or a DPNorm in Norm: the records have no norm bound")
 }
 
 func (c Config) checkSingle(k *param.Checker) {

@@ -27,12 +27,14 @@ type soFarCache struct {
 const knotRatio = 1.25
 
 // EpsilonSoFar returns an upper bound of the cost of the events taken so far, at the budget's
-// δ. It is informational: the published cost is Epsilon, which counts everything reserved.
+// δ. It is informational: the published cost is Epsilon, which counts everything reserved. It is
+// infinite if the ledger is in a journal that cannot be read.
 func (l *Ledger) EpsilonSoFar() float64 {
 	l = l.original()
+	unread := l.shared.refresh()
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
-	if l.shared.root.fault != nil {
+	if unread != nil || l.shared.root.fault != nil {
 		return math.Inf(1)
 	}
 	if len(l.groups) > 0 {
@@ -49,11 +51,8 @@ func (l *Ledger) EpsilonSoFar() float64 {
 }
 
 func (c *soFarCache) epsilon(l *Ledger) float64 {
-	same := c.valid && len(c.spent) == len(l.entries)
-	for i := 0; same && i < len(l.entries); i++ {
-		same = c.spent[i] == l.entries[i].spent
-	}
-	if same {
+	same := func(n int, en *entry) bool { return n == en.spent }
+	if c.valid && slices.EqualFunc(c.spent, l.entries, same) {
 		return c.value
 	}
 	c.valid = true
@@ -85,11 +84,7 @@ func knotAbove(spent, reserved int) int {
 }
 
 func (c *soFarCache) fromKnots(l *Ledger) float64 {
-	same := len(c.knots) == len(l.entries)
-	for i := 0; same && i < len(l.entries); i++ {
-		same = l.entries[i].spent <= c.knots[i]
-	}
-	if same {
+	if slices.EqualFunc(c.knots, l.entries, func(k int, en *entry) bool { return en.spent <= k }) {
 		return c.knot
 	}
 	var all []accountant.Event

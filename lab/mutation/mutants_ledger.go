@@ -4,6 +4,10 @@ package main
 func ledgerMutants() []mutant {
 	const in = "ledger"
 	return []mutant{
+		{Name: "ledger/what others took is not read", In: in, Tests: at(in, "EpsilonSoFarCounts"),
+			Old: "unread := l.shared.refresh()\n\tl.shared.state.Lock()",
+			New: "unread := error(nil)\n\tl.shared.state.Lock()",
+			Why: "the ε so far is below the cost of what was taken"},
 		{Name: "ledger/names of groups take no room", In: in, Tests: at(in, "NamesOfParts"),
 			Old: "f(prefix+len(g.Purpose), \"\")", New: "f(0, \"\")",
 			Why: "a generator that is paid for cannot be saved"},

@@ -52,6 +52,8 @@ func priceMutants() []mutant {
 			"ok && len(lists) == 1 && !banded {", "ok && !banded {", below),
 		in("accountant", "members of a group share no round of bands", "GroupOfBands",
 			"ok && len(lists) == 1 && !banded {", "ok && len(lists) == 1 {\n\t\t_ = banded", below),
+		in(pld, "far slopes of curves underflow", "FarLossesKeep",
+			"(b.t * -math.Expm1(a.l-b.l))", "(math.Exp(b.l) * math.Exp(b.l) * -math.Expm1(a.l-b.l))", below),
 		in("accountant", "permute-and-flip has bounded range", "PermuteAndFlip",
 			"p := *approximateAtom{a.eps, 0}.pairs()\n\t\tp.Loose = true",
 			"p := pld.Pairs{Remove: pld.BoundedRange(a.eps), Envelope: true}", below),

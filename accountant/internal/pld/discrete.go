@@ -42,7 +42,7 @@ func (p *Discrete) fill() {
 
 // excess returns e^x·Q − P for the masses at loss k, which is at most x.
 func (p *Discrete) excess(k int, x float64) float64 {
-	if gap := x - p.loss[k]; gap < 1 {
+	if gap := x - p.loss[k]; gap < 1 || p.loss[k] > 600 { // e^−loss may underflow
 		return p.mass[k] * math.Expm1(gap)
 	}
 	return math.Exp(x)*p.other[k] - p.mass[k]

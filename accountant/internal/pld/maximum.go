@@ -71,14 +71,14 @@ func curveAt(nodes []float64, c *cells) []float64 {
 	n := len(nodes) - 1
 	out := make([]float64, n+1)
 	out[n] = c.topE + c.topErr
-	q := c.topQ
+	q := math.Exp(nodes[n]) * c.topQ // e^{nᵢ}·Q, since Q alone may underflow
 	for i := n; i > 0; i-- {
 		// Let P and Q be the masses of losses above nᵢ. Then δ(nᵢ) = P − e^{nᵢ}·Q, and
 		// δ(nᵢ₋₁) = e[i−1] + P − e^{nᵢ₋₁}·Q, which is e[i−1] + δ(nᵢ) + (e^{nᵢ} − e^{nᵢ₋₁})·Q.
-		out[i-1] = c.e[i-1] + c.err[i-1] + out[i] + (math.Exp(nodes[i])-math.Exp(nodes[i-1]))*q
-		gap := math.Exp(nodes[i]) - math.Exp(nodes[i-1])
-		if gap > 0 {
-			q += (c.e[i-1] + c.d[i-1] + 2*c.err[i-1]) / gap
+		w := -math.Expm1(nodes[i-1] - nodes[i])
+		out[i-1] = c.e[i-1] + c.err[i-1] + out[i] + w*q
+		if w > 0 {
+			q = (q + (c.e[i-1]+c.d[i-1]+2*c.err[i-1])/w) * math.Exp(nodes[i-1]-nodes[i])
 		}
 	}
 	return out

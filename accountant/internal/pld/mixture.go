@@ -41,17 +41,17 @@ func (p *Mixture) Constant() bool { return len(p.shift) == 0 }
 func (p *Mixture) lossAt(x float64) (l, slope float64) {
 	var s renyi.LogSum
 	s.Add(math.Log1p(-p.rest))
-	top := math.Inf(-1)
+	gap := 0.0 // e^l − 1
 	for i, c := range p.shift {
-		t := p.log[i] + c*(x-c/2) // c² may overflow
-		top = max(top, t)
-		s.Add(t)
+		u := c * (x - c/2) // c² may overflow
+		s.Add(p.log[i] + u)
+		gap += p.weight[i] * math.Expm1(u)
 	}
-	l = s.Value()
+	if l = s.Value(); math.Abs(gap) < 0.5 { // keeps the digits of a small loss
+		l = math.Log1p(gap)
+	}
 	for i, c := range p.shift {
-		if t := p.log[i] + c*(x-c/2); !(t < top-60) {
-			slope += c * math.Exp(t-l)
-		}
+		slope += c * math.Exp(p.log[i]+c*(x-c/2)-l)
 	}
 	return l, slope
 }

@@ -87,7 +87,8 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 	c.reset(len(nodes) - 1)
 	grow := math.Exp(w.nodes[0])
 	lowQ := (b.lowD + b.lowP) / grow
-	c.topErr = p.q*b.topErr + 4*ulp*p.q*b.topE
+	last := w.nodes[len(w.nodes)-1] // has an error of a few ulps
+	c.topErr = p.q * (b.topErr + 4*ulp*b.topE + 8*ulp*math.Abs(last)*math.Exp(last)*b.topQ)
 	if k == 0 {
 		c.lowP = (1-p.q)*lowQ + p.q*b.lowP
 		c.lowD = p.q * b.lowD

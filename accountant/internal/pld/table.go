@@ -3,33 +3,29 @@ package pld
 import "math"
 
 // NewTable returns the pair whose curve is the lower convex hull of the point (0, 1) and the points
-// (e^ε, δ). The true curve is convex and not above any point, so it is not above the hull.
+// (e^ε, δ), for ε within ±700. The true curve is convex and not above any point, so it is not above
+// the hull.
 func NewTable(eps, delta []float64) *Discrete {
-	type point struct{ t, l, d float64 }
-	hull := []point{{0, math.Inf(-1), 1}}
-	// Neighbouring points may share one float64 e^ε, so the distance is computed from their ε.
-	slope := func(a, b point) float64 {
-		if a.t == 0 {
-			return (b.d - a.d) / b.t
-		}
-		return (b.d - a.d) / (a.t * math.Expm1(b.l-a.l))
-	}
+	type point struct{ t, k, l, d float64 } // e^ε = t·2^k, ε, δ
+	hull := []point{{l: math.Inf(-1), d: 1}}
+	// The slope before b times 2^b.k does not underflow. Neighbouring points may share one float64
+	// e^ε, so the distance is computed from their ε.
+	before := func(a, b point) float64 { return (b.d - a.d) / (b.t * -math.Expm1(a.l-b.l)) }
+	// The same slope times 2^a.k: a power of two changes no digit.
+	after := func(a, b point) float64 { return math.Ldexp(before(a, b), int(a.k-b.k)) }
 	for i, e := range eps {
-		p := point{math.Exp(e), e, delta[i]}
-		for len(hull) > 1 &&
-			!(slope(hull[len(hull)-2], hull[len(hull)-1]) < slope(hull[len(hull)-1], p)) {
-			hull = hull[:len(hull)-1]
+		t, k := math.Frexp(math.Exp(e))
+		p := point{t, float64(k), e, delta[i]}
+		for n := len(hull) - 1; n > 0 && !(before(hull[n-1], hull[n]) < after(hull[n], p)); n-- {
+			hull = hull[:n]
 		}
 		hull = append(hull, p)
 	}
 	// If the hull would rise again, it stays flat.
 	p := &Discrete{inf: hull[len(hull)-1].d}
-	for i := 1; i < len(hull); i++ {
-		left := slope(hull[i-1], hull[i])
-		right := 0.0
-		if i+1 < len(hull) {
-			right = slope(hull[i], hull[i+1])
-		}
+	hull = append(hull, point{t: 1, l: math.Inf(1), d: p.inf})
+	for i := 1; i+1 < len(hull); i++ {
+		left, right := before(hull[i-1], hull[i]), after(hull[i], hull[i+1])
 		if m := hull[i].t * (right - left); m > 0 {
 			p.loss = append(p.loss, hull[i].l)
 			p.mass = append(p.mass, m*(1+16*ulp)+16*ulp*hull[i-1].d)
@@ -38,7 +34,7 @@ func NewTable(eps, delta []float64) *Discrete {
 	if len(p.loss) == 0 {
 		p.loss, p.mass = []float64{0}, []float64{1 - p.inf}
 	}
-	p.never = max(0, 1+slope(hull[0], hull[1]))
+	p.never = max(0, 1+after(hull[0], hull[1]))
 	// A tiny value is a rounding error of the curve, not a loss of minus infinity: assign this mass to
 	// the lowest loss.
 	if p.never < 64*ulp {

@@ -1,0 +1,42 @@
+package accountant_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed7ba64551/privgen/accountant"
+)
+
+// A point of a curve far above ε = 0 has a slope in e^ε that float64 cannot hold. The δ that lies
+// between this point and the point before must not be lost.
+func TestCurvesKeepTinyDeltasOfLargeLosses(t *testing.T) {
+	curve := func(eps, deltas []float64) accountant.Event {
+		return accountant.Curve{Name: "far", Epsilons: eps, Deltas: deltas}
+	}
+	// The mechanism reveals a record with probability d, except with probability e^-ε of that: its
+	// curve is d·(1−e^(x−ε)), a chord of the table.
+	for _, c := range []struct {
+		event     accountant.Event
+		delta, at float64 // of the true curve: δ(at) is above delta
+	}{
+		{curve([]float64{0, 690}, []float64{1e-25, 0}), 0, 689},
+		{curve([]float64{0, 690}, []float64{1e-25, 0}), 1e-30, 680},
+		{curve([]float64{0, 690}, []float64{1e-29, 1e-40}), 1e-30, 680},
+		{curve([]float64{1, 690}, []float64{1e-25, 0}), 0, 689},
+		{curve([]float64{0, 650, 690}, []float64{1e-10, 1e-28, 0}), 1e-30, 680},
+		// 1 − (1−2.4e-20)^1e17 is above 2.3e-3.
+		{accountant.Repeated{Event: curve([]float64{0, 700}, []float64{2.4e-20, 0}), Count: 1e17},
+			1e-3, 600},
+	} {
+		got, err := accountant.Epsilon(c.event, c.delta, accountant.AddOrRemoveOne)
+		if err == nil && !(got.Upper >= c.at) {
+			t.Errorf("%s at δ = %v: ε %v, want at least %v", accountant.Describe(c.event), c.delta,
+				got.Upper, c.at)
+		}
+	}
+	d, err := accountant.Delta(curve([]float64{0, 690}, []float64{1e-25, 0}), 1,
+		accountant.AddOrRemoveOne)
+	if err != nil || !(d.Upper >= 1e-25*(1-1e-9)) || math.IsNaN(d.Upper) {
+		t.Errorf("δ(1) = %v, %v, want at least 1e-25", d.Upper, err)
+	}
+}
