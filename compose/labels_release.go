@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -20,41 +21,81 @@ type labelled struct {
 	agreement []float64 // by class
 }
 
-// agree measures the agreement of the classifier and the part's model, by class.
-//
-// Errors: ctx.Err().
-func (l *labelled) agree(ctx context.Context, m *model) (list []float64, err error) {
-	for class := range m.Schema().Classes() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		list = append(list, l.rate(m, class))
-	}
-	return list, nil
-}
-
 // judged is the number of synthetic records of a class on which the agreement is measured.
 const judged = 500
 
-// rate measures the agreement of one class. It is 0 if the part's model cannot draw the class. This
-// is no error, since the run has been paid for and its result must be released.
-func (l *labelled) rate(m *model, class int) float64 {
-	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
-		Means: m.Schema().Kind() == records.GreyImage})
-	if err != nil {
-		return 0
+// agree measures the agreement of the classifier and the part's model, by class.
+//
+// Errors: ctx.Err().
+func (l *labelled) agree(ctx context.Context, m *model) ([]float64, error) {
+	list := make([]float64, m.Schema().Classes())
+	err := l.judge(ctx, m, judged, func(class int, p []float32) {
+		if l.accepts(margin(p, class)) {
+			list[class]++
+		}
+	})
+	for i := range list {
+		list[i] /= judged
 	}
-	rows, err := c.generate(class, judged)
-	if err != nil {
-		return 0
-	}
-	good := 0
-	for _, v := range c.score.margins(rows) {
-		if l.accepts(v) {
-			good++
+	return list, err
+}
+
+// balance sets the biases of the classifier so that it gives each class to about as many of the
+// part's records as have it, if all classes have equally many. Generated records differ from those
+// that it has learnt from, which would let it favour a few classes.
+//
+// Errors: ctx.Err().
+func (l *labelled) balance(ctx context.Context, m *model) error {
+	classes := m.Schema().Classes()
+	var logs [][]float64
+	want := make([]int, classes)
+	err := l.judge(ctx, m, max(1, min(judged, 1<<21/(classes*classes))), func(class int, p []float32) {
+		row := make([]float64, classes)
+		for i, v := range p {
+			row[i] = math.Log(1e-30)
+			if v > 1e-30 {
+				row[i] = math.Log(float64(v))
+			}
+		}
+		logs, want[class] = append(logs, row), want[class]+1
+	})
+	biases := l.params[len(l.params)-classes:]
+	for range 100 {
+		got := make([]int, classes)
+		for _, row := range logs {
+			got[slices.Index(row, slices.Max(row))]++
+		}
+		for i := range biases {
+			step := 0.2 * math.Log(float64(want[i]+1)/float64(got[i]+1))
+			biases[i] += float32(step)
+			for _, row := range logs {
+				row[i] += step
+			}
 		}
 	}
-	return float64(good) / judged
+	return err
+}
+
+// judge calls f with the classifier's probabilities for each of n generated records of every class.
+// It leaves out a class that the part's model cannot draw. This is no error, since the run has been
+// paid for and its result must be released.
+//
+// Errors: ctx.Err().
+func (l *labelled) judge(ctx context.Context, m *model, n int, f func(int, []float32)) error {
+	for class := range m.Schema().Classes() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
+			Means: m.Schema().Kind() == records.GreyImage})
+		if err != nil {
+			continue
+		}
+		if rows, err := c.generate(class, n); err == nil {
+			c.score.each(rows, func(p []float32, _ int32) { f(class, p) })
+		}
+	}
+	return nil
 }
 
 // accepts reports whether a record of this margin is kept. A record whose margin is not a number is
