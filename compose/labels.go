@@ -84,7 +84,7 @@ const (
 const (
 	usualClip        = 0.1
 	usualProbability = 0.25
-	usualRate        = 400
+	usualRate        = 200
 	usualMomentum    = 0.9
 )
 
@@ -314,9 +314,7 @@ func (c labelling) fit(ctx context.Context, r *run) (*model, error) {
 	}
 	own := &labelled{config: c.Labels, backend: r.ReleaseBackend(), params: l.released()}
 	m := r.model(own)
-	if err := own.balance(ctx, m); err != nil {
-		return nil, err
-	}
+	own.balance(m)
 	own.agreement, err = own.agree(ctx, m)
 	return m, err
 }

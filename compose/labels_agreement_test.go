@@ -78,7 +78,9 @@ func (w *pale) Sampler(d synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: w.schema, Next: func(n int) (records.Data, error) {
 		flat, labels := make([]float32, 2*n), make([]int32, n)
 		for i := range labels {
-			labels[i] = int32(max(d.Class, 0))
+			if labels[i] = int32(d.Class); d.Class < 0 {
+				labels[i] = int32(i % 2)
+			}
 			flat[2*i], flat[2*i+1] = 0.1+0.2*float32(labels[i])+0.1*float32(i)/float32(n), 0.5
 		}
 		return records.FromFlat(w.schema, flat, labels...)

@@ -21,81 +21,85 @@ type labelled struct {
 	agreement []float64 // by class
 }
 
-// judged is the number of synthetic records of a class on which the agreement is measured.
-const judged = 500
-
 // agree measures the agreement of the classifier and the part's model, by class.
 //
 // Errors: ctx.Err().
-func (l *labelled) agree(ctx context.Context, m *model) ([]float64, error) {
-	list := make([]float64, m.Schema().Classes())
-	err := l.judge(ctx, m, judged, func(class int, p []float32) {
-		if l.accepts(margin(p, class)) {
-			list[class]++
-		}
-	})
-	for i := range list {
-		list[i] /= judged
-	}
-	return list, err
-}
-
-// balance sets the biases of the classifier so that it gives each class to about as many of the
-// part's records as have it, if all classes have equally many. Generated records differ from those
-// that it has learnt from, which would let it favour a few classes.
-//
-// Errors: ctx.Err().
-func (l *labelled) balance(ctx context.Context, m *model) error {
-	classes := m.Schema().Classes()
-	var logs [][]float64
-	want := make([]int, classes)
-	err := l.judge(ctx, m, max(1, min(judged, 1<<21/(classes*classes))), func(class int, p []float32) {
-		row := make([]float64, classes)
-		for i, v := range p {
-			row[i] = math.Log(1e-30)
-			if v > 1e-30 {
-				row[i] = math.Log(float64(v))
-			}
-		}
-		logs, want[class] = append(logs, row), want[class]+1
-	})
-	biases := l.params[len(l.params)-classes:]
-	for range 100 {
-		got := make([]int, classes)
-		for _, row := range logs {
-			got[slices.Index(row, slices.Max(row))]++
-		}
-		for i := range biases {
-			step := 0.2 * math.Log(float64(want[i]+1)/float64(got[i]+1))
-			biases[i] += float32(step)
-			for _, row := range logs {
-				row[i] += step
-			}
-		}
-	}
-	return err
-}
-
-// judge calls f with the classifier's probabilities for each of n generated records of every class.
-// It leaves out a class that the part's model cannot draw. This is no error, since the run has been
-// paid for and its result must be released.
-//
-// Errors: ctx.Err().
-func (l *labelled) judge(ctx context.Context, m *model, n int, f func(int, []float32)) error {
+func (l *labelled) agree(ctx context.Context, m *model) (list []float64, err error) {
 	for class := range m.Schema().Classes() {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
-		c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
-			Means: m.Schema().Kind() == records.GreyImage})
-		if err != nil {
-			continue
-		}
-		if rows, err := c.generate(class, n); err == nil {
-			c.score.each(rows, func(p []float32, _ int32) { f(class, p) })
+		list = append(list, l.rate(m, class))
+	}
+	return list, nil
+}
+
+// judged is the number of synthetic records of a class on which the agreement is measured.
+const judged = 500
+
+// rate measures the agreement of one class. It is 0 if the part's model cannot draw the class. This
+// is no error, since the run has been paid for and its result must be released.
+func (l *labelled) rate(m *model, class int) float64 {
+	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
+		Means: m.Schema().Kind() == records.GreyImage})
+	if err != nil {
+		return 0
+	}
+	rows, err := c.generate(class, judged)
+	if err != nil {
+		return 0
+	}
+	good := 0
+	for _, v := range c.score.margins(rows) {
+		if l.accepts(v) {
+			good++
 		}
 	}
-	return nil
+	return float64(good) / judged
+}
+
+// balance sets the biases of the classifier so that the mean probabilities of the classes, over
+// records of the part's model, are the proportions of the records' labels. Generated records differ
+// from those that it has learnt from, which would let it favour a few classes. If the model cannot
+// draw, nothing changes.
+func (l *labelled) balance(m *model) {
+	classes := m.Schema().Classes()
+	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: -1,
+		Means: m.Schema().Kind() == records.GreyImage})
+	if err != nil {
+		return
+	}
+	rows, err := c.generate(-1, max(1, min(judged*classes, 1<<21/classes)))
+	if err != nil {
+		return
+	}
+	var all []float32
+	want, scale := make([]float64, classes), slices.Repeat([]float64{1}, classes)
+	c.score.each(rows, func(p []float32, own int32) {
+		want[own]++
+		all = append(all, p...)
+	})
+	for range 100 { // each divides every record's probabilities, and then scales those of each class
+		sums := make([]float64, classes)
+		for p := range slices.Chunk(all, classes) {
+			total := math.SmallestNonzeroFloat64
+			for i, v := range p {
+				total += scale[i] * float64(v)
+			}
+			for i, v := range p {
+				sums[i] += scale[i] * float64(v) / total
+			}
+		}
+		for i, sum := range sums {
+			if by := want[i] / sum; by > 0 && scale[i]*by < math.MaxFloat32 {
+				scale[i] *= by
+			}
+		}
+	}
+	biases := l.params[len(l.params)-classes:]
+	for i, by := range scale {
+		biases[i] += float32(math.Log(by))
+	}
 }
 
 // accepts reports whether a record of this margin is kept. A record whose margin is not a number is
