@@ -68,8 +68,8 @@ func TestAnotherMarginHasAnotherAgreement(t *testing.T) {
 	}
 }
 
-// pale is a stub of numbers that are smaller than those of real records: below 0.2 for low, and from
-// 0.3 to 0.4 for high.
+// pale is a stub of numbers that are smaller than those of real records: at most 0.2 for low, and
+// from 0.3 to 0.4 for high.
 type pale struct{ stub }
 
 func (w *pale) Fit(context.Context, *synth.Run) (synth.Model, error) { return w, nil }
