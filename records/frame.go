@@ -55,43 +55,43 @@ func (f *Frame) Len() int {
 //
 // Shapes: b.Dense is len(rows)×Dim, laid out as [Schema.Blocks] says.
 func (f *Frame) Gather(rows []int32, b *device.Batch) {
-	f.encode(b, len(rows), func(k int) int { return int(rows[k]) })
 	indexRows(b, rows)
+	f.encode(b)
 }
 
 // Range encodes rows lo … hi-1.
 //
 // Shapes: b.Dense is (hi-lo)×Dim, laid out as [Schema.Blocks] says.
 func (f *Frame) Range(lo, hi int, b *device.Batch) {
-	f.encode(b, hi-lo, func(k int) int { return lo + k })
 	indexRange(b, lo, hi)
+	f.encode(b)
 }
 
-// encode fills a batch of n records, column by column.
-func (f *Frame) encode(b *device.Batch, n int, row func(k int) int) {
-	dim := f.schema.dim
-	data := denseBuffer(b, n, dim)
+// encode fills a batch with the records of its index, column by column.
+func (f *Frame) encode(b *device.Batch) {
+	rows, dim := b.Index, f.schema.dim
+	data := denseBuffer(b, len(rows), dim)
 	clear(data)
 	for j := range f.cells {
 		code, cells := &f.schema.table.cells[j], f.cells[j]
 		switch {
 		case code.kind.isClass():
-			b.Labels = resize(b.Labels, n)
-			for k := range n {
-				b.Labels[k] = int32(code.level(cells.levels[row(k)]))
+			b.Labels = resize(b.Labels, len(rows))
+			for k, row := range rows {
+				b.Labels[k] = int32(code.level(cells.levels[row]))
 			}
 		case code.kind.hasLevels():
-			for k := range n {
-				code.encodeLevel(data[k*dim:(k+1)*dim], cells.levels[row(k)])
+			for k, row := range rows {
+				code.encodeLevel(data[k*dim:(k+1)*dim], cells.levels[row])
 			}
 		case code.kind.isIdentifier():
 		case code.tick != nil:
-			for k := range n {
-				code.encodeTick(data[k*dim:(k+1)*dim], cells.ticks[row(k)])
+			for k, row := range rows {
+				code.encodeTick(data[k*dim:(k+1)*dim], cells.ticks[row])
 			}
 		default:
-			for k := range n {
-				code.encodeNumber(data[k*dim:(k+1)*dim], cells.numbers[row(k)])
+			for k, row := range rows {
+				code.encodeNumber(data[k*dim:(k+1)*dim], cells.numbers[row])
 			}
 		}
 	}

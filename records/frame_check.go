@@ -26,31 +26,32 @@ func (k *cellCode) problem(c *cells, row int) string {
 	return k.numberProblem(c.numbers[row])
 }
 
+// problems calls each with every cell of a column that has a problem.
+func (k *cellCode) problems(c *cells, each func(row int, problem string)) {
+	eachProblem(c.numbers, k.numberProblem, each)
+	eachProblem(c.ticks, k.tickProblem, each)
+	eachProblem(c.levels, k.levelProblem, each)
+}
+
+func eachProblem[T any](values []T, of func(T) string, each func(row int, problem string)) {
+	for i, v := range values {
+		if problem := of(v); problem != "" {
+			each(i, problem)
+		}
+	}
+}
+
 func (f *Frame) check() error {
 	if f.Len() == 0 {
 		return nil
 	}
 	var found defects
-	for j, c := range f.cells {
+	for j := range f.cells {
 		code, place := &f.schema.table.cells[j], j
 		if code.kind.isClass() {
 			place = -1
 		}
-		for i, v := range c.numbers {
-			if problem := code.numberProblem(v); problem != "" {
-				found.add(i, place, problem)
-			}
-		}
-		for i, k := range c.ticks {
-			if problem := code.tickProblem(k); problem != "" {
-				found.add(i, place, problem)
-			}
-		}
-		for i, l := range c.levels {
-			if problem := code.levelProblem(l); problem != "" {
-				found.add(i, place, problem)
-			}
-		}
+		code.problems(&f.cells[j], func(i int, problem string) { found.add(i, place, problem) })
 	}
 	f.checkRules(&found)
 	found.named(f.schema)

@@ -5,10 +5,8 @@ package records
 //
 // Guarantee: none.
 func (f *Frame) Strays(column int) (n int) {
-	for i := range f.Len() {
-		if f.Stray(i, column) {
-			n++
-		}
+	if f.Len() > 0 {
+		f.schema.table.cells[column].problems(&f.cells[column], func(int, string) { n++ })
 	}
 	return n
 }

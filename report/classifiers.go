@@ -8,6 +8,7 @@ import (
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/evaluate"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // classifiers trains each method on synthetic and on real records, and tests it on held-out real
@@ -78,11 +79,9 @@ func (c constant) Scores(b device.Batch, dst []float64) {
 func majorityOf(d records.Data) *classify.Classifier {
 	k := d.Schema().Classes()
 	counts := make([]int, k)
-	each(d, func(b *device.Batch) {
-		for _, l := range b.Labels {
-			counts[l]++
-		}
-	})
+	for _, l := range judge.Labels(judge.InSchema(d)) {
+		counts[l]++
+	}
 	best := 0
 	for class, n := range counts {
 		if n > counts[best] {
@@ -90,16 +89,6 @@ func majorityOf(d records.Data) *classify.Classifier {
 		}
 	}
 	return classify.NewClassifier("majority", d.Schema(), constant{best, k})
-}
-
-// each reads records in batches.
-func each(d records.Data, do func(b *device.Batch)) {
-	var b device.Batch
-	d = records.Clamped(d)
-	for lo := 0; lo < d.Len(); lo += 1024 {
-		d.Range(lo, min(lo+1024, d.Len()), &b)
-		do(&b)
-	}
 }
 
 // shuffled returns records in which each column, and the class, is shuffled separately. They are
@@ -110,7 +99,7 @@ func shuffled(d records.Data, seed uint64) (records.Data, error) {
 	var flat []float32
 	var sets [][]uint32
 	var labels []int32
-	each(d, func(b *device.Batch) {
+	for _, b := range judge.Batches(judge.InSchema(d)) {
 		for i := range b.Rows {
 			if b.Sparse != nil {
 				sets = append(sets, append([]uint32(nil), b.Sparse.Row(i)...))
@@ -119,7 +108,7 @@ func shuffled(d records.Data, seed uint64) (records.Data, error) {
 			}
 		}
 		labels = append(labels, b.Labels...)
-	})
+	}
 	n := d.Len()
 	rng.Shuffle(n, func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
 	if s.Sparse() { // only the class is shuffled: the items of a set stay together

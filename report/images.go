@@ -7,8 +7,8 @@ import (
 	"image/color"
 	"image/png"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // The grid has gridColumns columns, and one row for each class or, without classes, gridRows rows.
@@ -67,10 +67,7 @@ func (m *maker) grids(d records.Data, rows int, seed uint64) (grid, means []byte
 	}
 	filled, counts := make([]int, rows), make([]int, rows)
 	sums := make([][]float64, rows)
-	var b device.Batch
-	d = records.Clamped(d)
-	for lo := 0; lo < d.Len(); lo += 1024 {
-		d.Range(lo, min(lo+1024, d.Len()), &b)
+	for _, b := range judge.Batches(judge.InSchema(d)) {
 		for i := range b.Rows {
 			pixels := inGrey(b.Dense.Row(i), s.Channels())
 			row := 0

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/internal/compare"
 	"github.com/seed7ba64551/privgen/report/internal/judge"
@@ -41,14 +40,10 @@ func newLayout(s records.Schema, bins int) layout {
 
 // read copies all columns, the class last if there is one.
 func (l layout) read(d records.Data) []column {
-	const chunk = 1024
-	var b device.Batch
-	d = judge.InSchema(d)
 	out := l.empty(d.Len())
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		judge.ToUnit(l.schema, &b)
-		rows := compare.NewReader(b)
+	for lo, b := range judge.Batches(judge.InSchema(d)) {
+		judge.ToUnit(l.schema, b)
+		rows := compare.NewReader(*b)
 		for i := range b.Rows {
 			row := rows.Row(i)
 			for j, block := range l.blocks {

@@ -47,18 +47,7 @@ func kolmogorovSmirnov(a, b []float64) float64 {
 	}
 	slices.Sort(a)
 	slices.Sort(b)
-	top, i, j := 0.0, 0, 0
-	for i < len(a) && j < len(b) {
-		v := min(a[i], b[j])
-		for i < len(a) && a[i] == v {
-			i++
-		}
-		for j < len(b) && b[j] == v {
-			j++
-		}
-		top = max(top, math.Abs(compare.Share(i, len(a))-compare.Share(j, len(b))))
-	}
-	return top
+	return compare.KolmogorovSmirnov(a, b)
 }
 
 // present returns the numbers that are not missing.

@@ -96,17 +96,13 @@ type cloud struct {
 }
 
 func newCloud(d records.Data) *cloud {
-	s, d := d.Schema(), judge.InSchema(d)
-	dim := s.Dim()
+	s, dim := d.Schema(), d.Schema().Dim()
 	width := dim + s.Classes()
 	c := &cloud{points: device.HostMatrix(d.Len(), width, make([]float32, d.Len()*width)),
 		norms: make([]float64, d.Len())}
-	const chunk = 1024
-	var b device.Batch
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		judge.ToUnit(s, &b)
-		read := compare.NewReader(b)
+	for lo, b := range judge.Batches(judge.InSchema(d)) {
+		judge.ToUnit(s, b)
+		read := compare.NewReader(*b)
 		for i := range b.Rows {
 			copy(c.points.Row(lo+i), read.Row(i))
 			if b.Labels != nil {

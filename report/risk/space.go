@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -19,26 +20,28 @@ type points struct {
 	width  int       // numbers of a record
 	flat   []float32 // record by record
 	names  int       // words of a record's levels, the class among them
-	codes  []uint64  // record by record, four levels in a word
+	codes  []uint64  // word by word, with several levels in a word
+	lane   int       // bits of a level
+	low    uint64    // all bits of a word but the highest of each level
 	sets   [][]uint32
 	column float32 // the weight of one column
 }
 
 // read reads some of the records, drawn at random.
 func read(d records.Data, most int, seed uint64) points {
-	d = judge.InSchema(compare.AtMost(d, most, seed))
 	s := d.Schema()
 	blocks := s.Blocks()
 	if blocks == nil {
 		blocks = []records.Block{{Width: s.Dim()}}
 	}
-	p := points{column: 1 / float32(columns(s))}
-	const chunk = 1024
-	var b device.Batch
+	p := points{column: 1 / float32(columns(s)), lane: 8, low: 0x7f7f7f7f7f7f7f7f}
+	if slices.ContainsFunc(blocks, func(b records.Block) bool { return b.OneHot && b.Width > 256 }) ||
+		s.Classes() > 256 {
+		p.lane, p.low = 16, 0x7fff7fff7fff7fff
+	}
 	var levels []uint16
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
-		judge.ToUnit(s, &b)
+	for _, b := range judge.Batches(judge.InSchema(compare.AtMost(d, most, seed))) {
+		judge.ToUnit(s, b)
 		for i := range b.Rows {
 			levels = levels[:0]
 			if b.Sparse != nil {
@@ -55,6 +58,7 @@ func read(d records.Data, most int, seed uint64) points {
 	}
 	if p.n > 0 {
 		p.width, p.names = len(p.flat)/p.n, len(p.codes)/p.n
+		p.codes = turned(p.codes, p.names)
 	}
 	return p
 }
@@ -62,10 +66,10 @@ func read(d records.Data, most int, seed uint64) points {
 // pack adds the levels of a record.
 func (p *points) pack(levels []uint16) {
 	for i, l := range levels {
-		if i%4 == 0 {
+		if i*p.lane%64 == 0 {
 			p.codes = append(p.codes, 0)
 		}
-		p.codes[len(p.codes)-1] |= uint64(l) << (i % 4 * 16)
+		p.codes[len(p.codes)-1] |= uint64(l) << (i * p.lane % 64)
 	}
 }
 
@@ -106,7 +110,10 @@ func (p *points) distance(i int, q *points, j int, limit float64) float64 {
 	if p.sets != nil || q.sets != nil {
 		return jaccard(p.sets[i], q.sets[j])
 	}
-	sum := p.apart(i, q, j)
+	sum := float32(0)
+	for k := range p.names {
+		sum += unlike(p.codes[k*p.n+i], q.codes[k*q.n+j], p.low)
+	}
 	most := float32(limit) / p.column
 	x, y := p.flat[i*p.width:(i+1)*p.width], q.flat[j*p.width:(j+1)*p.width]
 	for len(x) >= stride && sum <= most {
@@ -127,15 +134,22 @@ func (p *points) distance(i int, q *points, j int, limit float64) float64 {
 	return float64(sum * p.column)
 }
 
-// apart returns the number of different levels of two records.
-func (p *points) apart(i int, q *points, j int) float32 {
-	n, b := 0, q.codes[j*q.names:]
-	for k, code := range p.codes[i*p.names : (i+1)*p.names] {
-		const low = 0x7fff7fff7fff7fff // a lane's high bit is set below if the lane is not 0
-		x := code ^ b[k]
-		n += bits.OnesCount64((x&low + low | x) &^ low)
+// differ sets n to the number of levels in which a record of p differs from each record of q.
+func (p *points) differ(i int, q *points, n []float32) {
+	clear(n)
+	for k := range p.names {
+		own, low := p.codes[k*p.n+i], p.low
+		for j, code := range q.codes[k*q.n : k*q.n+len(n)] {
+			n[j] += unlike(own, code, low)
+		}
 	}
-	return float32(n)
+}
+
+// unlike returns the number of different levels of two words. It sets the highest bit of a level
+// that is not 0.
+func unlike(a, b, low uint64) float32 {
+	x := a ^ b
+	return float32(bits.OnesCount64((x&low + low | x) &^ low))
 }
 
 // stride is the number of coordinates compared between two checks of the limit.
@@ -166,36 +180,66 @@ func jaccard(a, b []uint32) float64 {
 // closest returns the distance of each record of p to the closest of q.
 func (p points) closest(q points) []float64 {
 	out := make([]float64, p.n)
-	compare.Each(p.n, func(i int) {
-		out[i] = math.Inf(1)
-		for j := range q.n {
-			if float64(p.apart(i, &q, j)*p.column) < out[i] {
-				out[i] = min(out[i], p.distance(i, &q, j, out[i]))
+	compare.Workers(p.n, func() func(int) {
+		differ := make([]float32, q.n)
+		return func(i int) {
+			p.differ(i, &q, differ)
+			best, most := math.Inf(1), float32(math.Inf(1))
+			for j, n := range differ {
+				if n < most {
+					best = min(best, p.distance(i, &q, j, best))
+					most = float32(best) / p.column
+				}
 			}
+			out[i] = best
 		}
 	})
 	return out
 }
 
 // density returns, for each record of p, the logarithm of the mean over q of exp(−distance ÷
-// width).
+// width). Vectors compute the distances of numbers: |x − y| = x − y + 2 max(y − x, 0).
 func (p points) density(q points, width float64) []float64 {
-	out := make([]float64, p.n)
+	out, scale := make([]float64, p.n), -p.column/float32(width)
+	numbers := device.HostMatrix(q.width, q.n, turned(q.flat, q.width))
 	compare.Workers(p.n, func() func(int) {
-		near, one := device.HostMatrix(1, q.n, make([]float32, q.n)), device.CPUWith(1)
-		scale := -1 / width
+		one, sum := device.CPUWith(1), make([]float64, 1)
+		near, part, sums := one.New(1, q.n), one.New(1, q.n), one.New(1, q.n)
+		one.ColSums(nil, numbers, 0, sums)
 		return func(i int) {
-			for j := range near.Data {
-				near.Data[j] = float32(p.distance(i, &q, j, math.Inf(1)) * scale)
+			p.differ(i, &q, near.Data)
+			x, own := p.flat[i*p.width:(i+1)*p.width], float32(0)
+			for _, v := range x {
+				own += v
+			}
+			for j, n := range near.Data {
+				near.Data[j] = (n + own - sums.Data[j]) * scale
+				if p.sets != nil {
+					near.Data[j] = float32(jaccard(p.sets[i], q.sets[j]) / -width)
+				}
+			}
+			for k, v := range x {
+				one.Fill(part, -v)
+				one.BiasApply(device.ReLU, part, numbers.RowRange(k, k+1))
+				one.Axpy(2*scale, part, near)
 			}
 			one.Apply(device.Exp, near, near)
-			sum := 0.0
-			for _, v := range near.Data {
-				sum += float64(v)
-			}
-			out[i] = math.Log(sum/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
+			one.Fill(part, 1)
+			one.RowDots(sum, near, part)
+			out[i] = math.Log(sum[0]/float64(max(q.n, 1)) + math.SmallestNonzeroFloat64)
 		}
 	})
+	return out
+}
+
+// turned returns the transpose of rows of the given width.
+func turned[T any](rows []T, width int) []T {
+	out := make([]T, 0, len(rows))
+	for k := range width {
+		for at := k; at < len(rows); at += width {
+			out = append(out, rows[at])
+		}
+	}
 	return out
 }
 

@@ -145,28 +145,33 @@ func tabulate(columns ...prepared) contingency {
 		t.rows = uint64(c.levels)
 		cells *= uint64(c.levels)
 	}
-	keys := make([]uint64, len(columns[0].coded))
-	for _, c := range columns {
-		levels := uint64(c.levels)
-		for i, code := range c.coded {
-			keys[i] = keys[i]*levels + uint64(code)
-		}
-	}
 	const dense = 1 << 20
-	var list []float64
+	var list []uint32
 	if cells <= dense {
-		list = make([]float64, cells)
-		for _, key := range keys {
-			list[key]++
+		list = make([]uint32, cells)
+	}
+	var some [512]uint64 // the levels of all columns but the last, of a part that stays in the cache
+	last := columns[len(columns)-1]
+	for lo := 0; lo < len(last.coded); lo += len(some) {
+		keys := some[:min(len(last.coded)-lo, len(some))]
+		clear(keys)
+		for _, c := range columns[:len(columns)-1] {
+			levels := uint64(c.levels)
+			for i, code := range c.coded[lo : lo+len(keys)] {
+				keys[i] = keys[i]*levels + uint64(code)
+			}
 		}
-	} else {
-		for _, key := range keys {
-			t.counts[key]++
+		for i, code := range last.coded[lo : lo+len(keys)] {
+			if key := keys[i]*t.rows + uint64(code); list != nil {
+				list[key]++
+			} else {
+				t.counts[key]++
+			}
 		}
 	}
 	for key, count := range list {
 		if count > 0 {
-			t.counts[uint64(key)] = count
+			t.counts[uint64(key)] = float64(count)
 		}
 	}
 	return t

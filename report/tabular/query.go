@@ -1,8 +1,8 @@
 package tabular
 
 import (
-	"bytes"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/seed7ba64551/privgen/report/internal/compare"
@@ -46,47 +46,107 @@ func (t *Table) Queries(count int, seed uint64) []Query {
 
 // Answer returns the fraction of the records that each query counts.
 func (t *Table) Answer(queries []Query) []float64 {
-	places := make([][]float64, len(t.columns))
-	compare.Each(len(t.columns), func(j int) {
-		c := t.columns[j]
-		for _, v := range c.values {
-			places[j] = append(places[j], c.place(v))
-		}
-	})
+	parts := min(max(1<<30/max(t.Len()*len(t.columns), 1), 1), 128) // so sets take 128 MiB at most
+	indices := make([]index, len(t.columns))
+	compare.Each(len(indices), func(j int) { indices[j] = newIndex(t.columns[j], parts) })
 	out := make([]float64, len(queries))
 	compare.Workers(len(queries), func() func(int) {
-		in, all := make([]uint8, t.Len()), bytes.Repeat([]byte{1}, t.Len())
+		in, chosen := make([]uint64, (t.Len()+63)/64), make([]uint64, (t.Len()+63)/64)
 		return func(i int) {
-			copy(in, all)
-			for _, c := range queries[i].conditions {
-				c.narrow(in, places[c.column], t.columns[c.column].codes)
+			n := t.Len()
+			for k, c := range queries[i].conditions {
+				indices[c.column].choose(c, chosen)
+				n = 0
+				for w, some := range chosen {
+					if k > 0 {
+						some &= in[w]
+					}
+					in[w], n = some, n+bits.OnesCount64(some)
+				}
 			}
-			out[i] = float64(bytes.Count(in, []byte{1})) / math.Max(float64(len(in)), 1)
+			out[i] = float64(n) / math.Max(float64(t.Len()), 1)
 		}
 	})
 	return out
 }
 
-// narrow keeps the records that fulfil the condition, which have 1 in in. It has no branches, which
-// would be mispredicted.
-func (c condition) narrow(in []uint8, places []float64, codes []int32) {
-	for r, v := range places {
-		var above, below uint8
-		if v >= c.lo { // false for a missing value, NaN
-			above = 1
-		}
-		if v <= c.hi {
-			below = 1
-		}
-		in[r] &= above & below
+// index is a column as sets of records, with a bit for each. Its parts are its levels, or equal
+// parts of the scale of its numbers.
+type index struct {
+	column
+	places []float64  // of numbers
+	below  [][]uint64 // the records in the parts before each, and in all; nil for too many levels
+}
+
+func newIndex(c column, parts int) index {
+	x := index{column: c}
+	if !c.number && len(c.levels) > parts {
+		return x
+	} else if !c.number {
+		parts = len(c.levels)
 	}
-	of := make([]uint8, len(c.levels)+1) // the first is for missing values
-	for l, yes := range c.levels {
-		if yes {
-			of[l+1] = 1
+	for range parts + 1 {
+		x.below = append(x.below, make([]uint64, (c.len()+63)/64))
+	}
+	add := func(r, part int) { x.below[part+1][r/64] |= 1 << (r % 64) }
+	for r, code := range c.codes {
+		if code >= 0 {
+			add(r, int(code))
 		}
 	}
-	for r, code := range codes {
-		in[r] &= of[code+1]
+	for r, v := range c.values {
+		x.places = append(x.places, c.place(v))
+		if v == v {
+			add(r, x.part(x.places[r]))
+		}
+	}
+	for k, set := range x.below[1:] {
+		for w, some := range x.below[k] {
+			set[w] |= some
+		}
+	}
+	return x
+}
+
+// part returns the part of a place. It does not decrease with the place.
+func (x *index) part(place float64) int {
+	parts := len(x.below) - 1
+	return min(max(int(place*float64(parts)), 0), parts-1)
+}
+
+// choose sets chosen to the records that fulfil the condition. Of numbers, it looks only at those
+// in the parts where the range begins and ends.
+func (x *index) choose(c condition, chosen []uint64) {
+	clear(chosen)
+	add := func(from, to int) {
+		for w, some := range x.below[to] {
+			chosen[w] |= some &^ x.below[from][w]
+		}
+	}
+	switch {
+	case x.number:
+		first, last := x.part(c.lo), x.part(c.hi)
+		add(first+1, last)
+		for w := range chosen {
+			edge := x.below[first+1][w]&^x.below[first][w] | x.below[last+1][w]&^x.below[last][w]
+			for ; edge != 0; edge &= edge - 1 {
+				k := bits.TrailingZeros64(edge)
+				if v := x.places[w*64+k]; v >= c.lo && v <= c.hi {
+					chosen[w] |= 1 << k
+				}
+			}
+		}
+	case x.below == nil:
+		for r, code := range x.codes {
+			if code >= 0 && c.levels[code] {
+				chosen[r/64] |= 1 << (r % 64)
+			}
+		}
+	default:
+		for l, yes := range c.levels {
+			if yes {
+				add(l, l+1)
+			}
+		}
 	}
 }

@@ -3,13 +3,15 @@ package tabular
 import (
 	"math"
 	"slices"
+
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // shape scores one column. Missing values do not count, as in SDMetrics.
 func shape(real, synthetic column) Shape {
 	if real.number {
 		return Shape{real.name, KSComplement,
-			1 - kolmogorovSmirnov(present(real.values), present(synthetic.values))}
+			1 - compare.KolmogorovSmirnov(present(real.values), present(synthetic.values))}
 	}
 	return Shape{real.name, TVComplement, tvComplement(real, synthetic)}
 }
@@ -28,26 +30,6 @@ func present(values []float64) []float64 {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// kolmogorovSmirnov returns the largest difference of the empirical distribution functions of two
-// sorted lists; NaN if either is empty.
-func kolmogorovSmirnov(a, b []float64) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return math.NaN()
-	}
-	top, i, j := 0.0, 0, 0
-	for i < len(a) && j < len(b) {
-		v := min(a[i], b[j])
-		for i < len(a) && a[i] == v {
-			i++
-		}
-		for j < len(b) && b[j] == v {
-			j++
-		}
-		top = max(top, math.Abs(float64(i)/float64(len(a))-float64(j)/float64(len(b))))
-	}
-	return top
 }
 
 // tvComplement returns 1 minus the total variation distance of levels. A level that only the

@@ -59,7 +59,7 @@ func (c column) edges(bins int) []float64 {
 		at := float64(i) / float64(bins)
 		edges[i] = c.lo + at*(c.hi-c.lo)
 		if c.log > 0 {
-			edges[i] = c.lo + c.log*math.Expm1(at*math.Log1p((c.hi-c.lo)/c.log))
+			edges[i] = c.lo + c.log*math.Expm1(at*c.logs)
 		}
 	}
 	return edges
@@ -68,7 +68,7 @@ func (c column) edges(bins int) []float64 {
 // place returns the position of a number on the scale of the schema, in [0, 1].
 func (c column) place(v float64) float64 {
 	if c.log > 0 {
-		return math.Log1p((v-c.lo)/c.log) / math.Log1p((c.hi-c.lo)/c.log)
+		return math.Log1p((v-c.lo)/c.log) / c.logs
 	}
 	return (v - c.lo) / (c.hi - c.lo)
 }

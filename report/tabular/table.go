@@ -3,10 +3,11 @@ package tabular
 import (
 	"fmt"
 	"log/slog"
+	"math"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
 // A Table holds records by column. It prints as "[private]", since the records may be real ones.
@@ -32,6 +33,7 @@ type column struct {
 	// whether missing values have a level of their own
 	missing bool
 	log     float64 // records.Column.LogUnit
+	logs    float64 // the logarithm of the range by that unit
 }
 
 // MaxColumns is the largest number of columns of a table.
@@ -53,54 +55,33 @@ func Read(d records.Data, rows []int32) (*Table, error) {
 	if n := max(len(s.Columns()), 1); n > MaxColumns || s.Columns() == nil && s.Dim() > MaxColumns {
 		return nil, param.New("tabular.Read d", s, fmt.Sprintf("at most %d columns", MaxColumns))
 	}
+	if rows != nil {
+		d = judge.Rows(d, rows)
+	}
 	if s.Kind() == records.MixedTable {
-		f, err := frame(d, rows)
+		f, err := frame(d)
 		if err != nil {
 			return nil, err
 		}
 		return ofFrame(f), nil
 	}
-	return ofVectors(d, rows), nil
+	return ofVectors(d), nil
 }
 
-// frame returns the rows as a frame.
-func frame(d records.Data, rows []int32) (*records.Frame, error) {
-	f, ok := records.AsFrame(d)
-	switch {
-	case ok && rows == nil:
+// frame returns the records as a frame.
+func frame(d records.Data) (*records.Frame, error) {
+	if f, ok := records.AsFrame(d); ok {
 		return f, nil
-	case ok:
-		return f.Take(rows), nil
 	}
 	var flat []float32
 	var labels []int32
-	eachBatch(d, rows, func(_ int, b *device.Batch) {
+	for _, b := range judge.Batches(judge.InSchema(d)) {
 		for i := range b.Rows {
 			flat = append(flat, b.Dense.Row(i)...)
 		}
 		labels = append(labels, b.Labels...)
-	})
+	}
 	return records.DecodeFlat(d.Schema(), flat, labels...)
-}
-
-// eachBatch reads some rows in order, a batch at a time; nil means all rows.
-func eachBatch(d records.Data, rows []int32, each func(first int, b *device.Batch)) {
-	const chunk = 4096
-	var b device.Batch
-	d = records.Clamped(d)
-	n := d.Len()
-	if rows != nil {
-		n = len(rows)
-	}
-	for lo := 0; lo < n; lo += chunk {
-		hi := min(lo+chunk, n)
-		if rows != nil {
-			d.Gather(rows[lo:hi], &b)
-		} else {
-			d.Range(lo, hi, &b)
-		}
-		each(lo, &b)
-	}
 }
 
 func ofFrame(f *records.Frame) *Table {
@@ -115,6 +96,7 @@ func ofFrame(f *records.Frame) *Table {
 			own.lo, own.hi = c.Bounds()
 			own.values = f.Numbers(j)
 			own.log = c.LogUnit()
+			own.logs = math.Log1p((own.hi - own.lo) / own.log)
 		} else {
 			own.levels = c.Levels()
 			own.codes = make([]int32, f.Len())
@@ -127,12 +109,8 @@ func ofFrame(f *records.Frame) *Table {
 	return t
 }
 
-func ofVectors(d records.Data, rows []int32) *Table {
-	s := d.Schema()
-	n := d.Len()
-	if rows != nil {
-		n = len(rows)
-	}
+func ofVectors(d records.Data) *Table {
+	s, n := d.Schema(), d.Len()
 	t := newTable(make([]column, s.Dim())...)
 	for j := range t.columns {
 		c := column{name: fmt.Sprintf("coordinate %d", j), kind: s.Kind().String()}
@@ -146,7 +124,7 @@ func ofVectors(d records.Data, rows []int32) *Table {
 	}
 	class := column{name: "class", kind: records.LabelColumn.String(), levels: s.ClassNames(),
 		codes: make([]int32, n)}
-	eachBatch(d, rows, func(first int, b *device.Batch) {
+	for first, b := range judge.Batches(judge.InSchema(d)) {
 		for i := range b.Rows {
 			for j, v := range b.Dense.Row(i) {
 				if c := &t.columns[j]; c.number {
@@ -159,7 +137,7 @@ func ofVectors(d records.Data, rows []int32) *Table {
 				class.codes[first+i] = b.Labels[i]
 			}
 		}
-	})
+	}
 	if s.Classes() > 0 {
 		t.columns = append(t.columns, class)
 	}

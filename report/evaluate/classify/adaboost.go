@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
-	"github.com/seed7ba64551/privgen/report/internal/compare"
 	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
 
@@ -126,15 +125,14 @@ func (m boosted) Scores(b device.Batch, dst []float64) {
 		total += w
 	}
 	others := 1 / math.Max(float64(m.classes-1), 1)
-	read := compare.NewReader(b)
-	for i := range b.Rows {
-		row, scores := read.Row(i), dst[i*m.classes:(i+1)*m.classes]
-		for j, t := range m.of {
-			scores[m.says[j][t.leaf(row)]] += m.worth[j] / max(total, math.SmallestNonzeroFloat64)
+	find(m.of, b, func(tree, first int, leaves []int32) {
+		for i, l := range leaves {
+			dst[(first+i)*m.classes+int(m.says[tree][l])] += m.worth[tree] / max(total,
+				math.SmallestNonzeroFloat64)
 		}
-		for c, s := range scores {
-			scores[c] = s - (1-s)*others
-		}
+	})
+	for i, s := range dst {
+		dst[i] = s - (1-s)*others
 	}
 }
 

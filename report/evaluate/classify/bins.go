@@ -25,18 +25,10 @@ const binSample = 8192
 type bins struct {
 	codes  [][]uint8
 	lo, hi [][]float32 // the smallest and largest value in every bin
-	// A flag is a coordinate of two values that is set, to the larger one, in few records.
+	// A flag is a coordinate of two values that is set, to the larger one, in at most half of the
+	// records.
 	isFlag []bool
-	ends   []int   // of the flags of each record
-	flag   []int32 // that are set, record by record
-}
-
-// set returns the flags of a record that are set.
-func (b *bins) set(row int32) []int32 {
-	if row == 0 {
-		return b.flag[:b.ends[0]]
-	}
-	return b.flag[b.ends[row-1]:b.ends[row]]
+	flags  [][]int32 // of each record, that are set
 }
 
 // binsOf returns the binned records, which the first method that needs them computes.
@@ -64,29 +56,14 @@ func makeBins(x *judge.Design) *bins {
 	return out
 }
 
-// findFlags lists the flags of all records that are set. They take no more memory than the codes.
+// findFlags lists the flags of all records that are set.
 func (b *bins) findFlags(rows int) {
-	b.isFlag, b.ends = make([]bool, len(b.codes)), make([]int, rows)
+	b.isFlag, b.flags = make([]bool, len(b.codes)), make([][]int32, rows)
 	for f, codes := range b.codes {
-		if len(b.lo[f]) != 2 || 4*bytes.Count(codes, []byte{1}) > rows {
-			continue
-		}
-		b.isFlag[f] = true
-		for r, c := range codes {
-			b.ends[r] += int(c)
-		}
-	}
-	for r := 1; r < rows; r++ {
-		b.ends[r] += b.ends[r-1]
-	}
-	b.flag = make([]int32, b.ends[rows-1])
-	next := append([]int{0}, b.ends[:rows-1]...)
-	for f, codes := range b.codes {
-		if b.isFlag[f] {
+		if b.isFlag[f] = len(b.lo[f]) == 2 && 2*bytes.Count(codes, []byte{1}) <= rows; b.isFlag[f] {
 			for r, c := range codes {
 				if c == 1 {
-					b.flag[next[r]] = int32(f)
-					next[r]++
+					b.flags[r] = append(b.flags[r], int32(f))
 				}
 			}
 		}

@@ -26,37 +26,15 @@ func ROCCurve(scores []float64, positive []bool) ([]ROCPoint, error) {
 	if slices.ContainsFunc(scores, math.IsNaN) {
 		return nil, param.New("classify.ROCCurve scores", "NaN", "numbers")
 	}
-	var class, others []float64
-	for i, s := range scores {
-		if positive[i] {
-			class = append(class, -s)
-		} else {
-			others = append(others, -s)
-		}
-	}
+	class, others := ranked(scores, positive)
 	if len(class) == 0 || len(others) == 0 {
 		return nil, param.New("classify.ROCCurve positive", "records of one kind",
 			"records of the class and others")
 	}
-	slices.Sort(class)
-	slices.Sort(others)
 	curve := []ROCPoint{{}}
-	for i, j := 0, 0; i < len(class) || j < len(others); {
-		at := math.Inf(1)
-		if i < len(class) {
-			at = class[i]
-		}
-		if j < len(others) {
-			at = min(at, others[j])
-		}
-		for i < len(class) && class[i] == at {
-			i++
-		}
-		for j < len(others) && others[j] == at {
-			j++
-		}
-		curve = append(curve, ROCPoint{float64(j) / float64(len(others)),
-			float64(i) / float64(len(class))})
-	}
+	eachThreshold(class, others, func(right, wrong int) {
+		curve = append(curve, ROCPoint{float64(wrong) / float64(len(others)),
+			float64(right) / float64(len(class))})
+	})
 	return curve, nil
 }

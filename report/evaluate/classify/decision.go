@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -169,20 +168,14 @@ type trees struct{ of []*tree }
 func (m trees) Scores(b device.Batch, dst []float64) {
 	k := m.of[0].width
 	clear(dst)
-	read, together := compare.NewReader(b), len(m.of)
-	if b.Sparse == nil {
-		together = 1 // a tree stays in the cache for all rows
-	}
-	for group := range slices.Chunk(m.of, together) {
-		for i := range b.Rows {
-			row, mean := read.Row(i), dst[i*k:(i+1)*k]
-			for _, t := range group {
-				for c, p := range t.value(row) {
-					mean[c] += p
-				}
+	find(m.of, b, func(tree, first int, leaves []int32) {
+		values, means := m.of[tree].values, dst[first*k:]
+		for i, l := range leaves {
+			for c, p := range values[int(l)*k : int(l+1)*k] {
+				means[i*k+c] += p
 			}
 		}
-	}
+	})
 	for i := range dst {
 		dst[i] /= float64(len(m.of))
 	}

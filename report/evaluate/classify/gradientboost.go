@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -113,10 +114,11 @@ func (m GradientBoosting) stage(x *judge.Design, b *bins, rows []int32, state []
 			residual[i] = hit - probabilities[i*outputs+c]
 		}
 		stage[c] = m.tree(x, b, append([]int32(nil), rows...), residual, outputs)
-		read := compare.NewReader(x.Batch)
-		for i := range n {
-			state[i*outputs+c] += m.Rate * stage[c].value(read.Row(i))[0]
-		}
+		find(stage[c:c+1], x.Batch, func(_, first int, leaves []int32) {
+			for i, l := range leaves {
+				state[(first+i)*outputs+c] += m.Rate * stage[c].values[l]
+			}
+		})
 	})
 	return stage
 }
@@ -153,22 +155,21 @@ type additive struct {
 // Scores returns logits.
 func (m *additive) Scores(b device.Batch, dst []float64) {
 	outputs := len(m.start)
-	read := compare.NewReader(b)
-	sum := make([]float64, outputs)
+	all, sums := slices.Concat(m.stages...), make([]float64, b.Rows*outputs)
 	for i := range b.Rows {
-		row := read.Row(i)
-		copy(sum, m.start)
-		for _, stage := range m.stages {
-			for c, t := range stage {
-				sum[c] += m.rate * t.value(row)[0]
-			}
+		copy(sums[i*outputs:], m.start)
+	}
+	find(all, b, func(tree, first int, leaves []int32) {
+		for i, l := range leaves {
+			sums[(first+i)*outputs+tree%outputs] += m.rate * all[tree].values[l]
 		}
-		scores := dst[i*m.classes : (i+1)*m.classes]
-		if outputs == m.classes {
-			copy(scores, sum)
-		} else {
-			scores[0], scores[1] = -sum[0]/2, sum[0]/2
-		}
+	})
+	if outputs == m.classes {
+		copy(dst, sums)
+		return
+	}
+	for i, sum := range sums {
+		dst[2*i], dst[2*i+1] = -sum/2, sum/2
 	}
 }
 

@@ -35,48 +35,56 @@ func Rank(scores []float64, positive []bool) (Ranking, error) {
 }
 
 func rank(scores []float64, positive []bool) Ranking {
-	order := make([]int, len(scores))
-	total := 0
-	for i, p := range positive {
-		order[i] = i
-		if p {
-			total++
-		}
-	}
-	if total == 0 || total == len(scores) {
-		return Ranking{0.5, compare.Share(total, len(scores))}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case scores[a] > scores[b]:
-			return -1
-		case scores[a] < scores[b]:
-			return 1
-		}
-		return 0
-	})
-	return areas(order, scores, positive, total)
-}
-
-// areas computes the areas under both curves, one threshold after the other.
-func areas(order []int, scores []float64, positive []bool, total int) Ranking {
 	var roc, prc float64
 	right, wrong := 0, 0
-	for lo := 0; lo < len(order); {
-		hi, before, ties := lo, right, wrong
-		for ; hi < len(order) && scores[order[hi]] == scores[order[lo]]; hi++ {
-			if positive[order[hi]] {
-				right++
-			} else {
-				wrong++
-			}
-		}
-		roc += float64(wrong-ties) * float64(right+before) / 2
-		prc += float64(right-before) * float64(right) / float64(right+wrong)
-		lo = hi
+	class, others := ranked(scores, positive)
+	eachThreshold(class, others, func(r, w int) {
+		roc += float64(w-wrong) * float64(r+right) / 2
+		prc += float64(r-right) * float64(r) / float64(r+w)
+		right, wrong = r, w
+	})
+	if right == 0 || wrong == 0 {
+		return Ranking{0.5, compare.Share(right, len(scores))}
 	}
-	negative := len(order) - total
-	return Ranking{roc / (float64(total) * float64(negative)), prc / float64(total)}
+	return Ranking{roc / (float64(right) * float64(wrong)), prc / float64(right)}
+}
+
+// ranked returns the scores of the class and of the others, with opposite signs and in ascending
+// order. NaN counts as 0.
+func ranked(scores []float64, positive []bool) (class, others []float64) {
+	for i, s := range scores {
+		if math.IsNaN(s) {
+			s = 0
+		}
+		if positive[i] {
+			class = append(class, -s)
+		} else {
+			others = append(others, -s)
+		}
+	}
+	slices.Sort(class)
+	slices.Sort(others)
+	return class, others
+}
+
+// eachThreshold calls do with the numbers of records of the class and of others at or above each
+// distinct score.
+func eachThreshold(class, others []float64, do func(right, wrong int)) {
+	for i, j := 0, 0; i < len(class) || j < len(others); do(i, j) {
+		at := math.Inf(1)
+		if i < len(class) {
+			at = class[i]
+		}
+		if j < len(others) {
+			at = min(at, others[j])
+		}
+		for i < len(class) && class[i] == at {
+			i++
+		}
+		for j < len(others) && others[j] == at {
+			j++
+		}
+	}
 }
 
 // rankClasses returns the ranking of the second of two classes, or the mean over the classes of
@@ -87,9 +95,6 @@ func rankClasses(scores []float64, labels []int32, classes int) Ranking {
 	if classes == 2 {
 		for i, l := range labels {
 			column[i], positive[i] = scores[2*i+1]-scores[2*i], l == 1
-			if math.IsNaN(column[i]) {
-				column[i] = 0
-			}
 		}
 		return rank(column, positive)
 	}

@@ -4,6 +4,11 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed7ba64551/privgen/device"
+	"github.com/seed7ba64551/privgen/report/internal/compare"
 )
 
 // tree is a binary decision tree in arrays; node 0 is the root.
@@ -13,33 +18,67 @@ type tree struct {
 	width  int
 }
 
-// node is followed by its left child.
+// node is followed by its left child. A leaf is its own right child, where all values go.
 type node struct {
-	threshold float32 // values up to this go left
-	feature   int32   // −1 for a leaf
-	right     int32   // the other child; the number of a leaf
+	threshold float32 // values up to this go left; NaN for a leaf
+	feature   int32
+	skip      int32 // nodes between this and its right child
+	leaf      int32 // the number of a leaf; −1 for others
 }
 
-// leaf returns the number of the leaf that a record falls into. The choice of a child is a move
-// and not a jump, which would be mispredicted.
-func (t *tree) leaf(row []float32) int {
-	at := int32(0)
-	for {
-		n := t.nodes[at]
-		if n.feature < 0 {
-			return int(n.right)
+// next returns the child of a node that a record falls into. The choice is arithmetic and not a
+// jump, which would be mispredicted.
+func (t *tree) next(at int32, row []float32) int32 {
+	n := &t.nodes[at]
+	right := int32(0)
+	if !(row[n.feature] <= n.threshold) {
+		right = 1
+	}
+	return at + 1 + n.skip&-right
+}
+
+// together is the number of records that go down a tree at a time, since each step of one waits for
+// the step before.
+const together = 4
+
+// find sets to to the numbers of the leaves that records fall into.
+func (t *tree) find(rows device.Matrix, to []int32) {
+	var row [together][]float32
+	for first := 0; first < len(to); first += together {
+		for k := range row {
+			row[k] = rows.Row(min(first+k, len(to)-1))
 		}
-		at++
-		if !(row[n.feature] <= n.threshold) {
-			at = n.right
+		var a, b, c, d int32
+		for t.nodes[a].leaf|t.nodes[b].leaf|t.nodes[c].leaf|t.nodes[d].leaf < 0 {
+			a, b, c, d = t.next(a, row[0]), t.next(b, row[1]), t.next(c, row[2]), t.next(d, row[3])
+		}
+		for k, n := range [together]int32{a, b, c, d} {
+			if first+k < len(to) {
+				to[first+k] = t.nodes[n].leaf
+			}
 		}
 	}
 }
 
-// value returns the numbers of the leaf that a record falls into.
-func (t *tree) value(row []float32) []float64 {
-	l := t.leaf(row)
-	return t.values[l*t.width : (l+1)*t.width]
+// find calls do with the leaves of some records in a tree, for all trees and records. A tree stays
+// in the cache for all dense records; sets are made dense, a few at a time.
+func find(of []*tree, b device.Batch, do func(tree, first int, leaves []int32)) {
+	rows, few, read := b.Dense, b.Rows, compare.NewReader(b)
+	if b.Sparse != nil {
+		few = min(together, b.Rows)
+		rows = device.HostMatrix(few, b.Dim(), make([]float32, few*b.Dim()))
+	}
+	leaves := make([]int32, few)
+	for lo := 0; lo < b.Rows; lo += few {
+		leaves = leaves[:min(few, b.Rows-lo)]
+		for i := 0; b.Sparse != nil && i < len(leaves); i++ {
+			copy(rows.Row(i), read.Row(lo+i))
+		}
+		for j, t := range of {
+			t.find(rows, leaves)
+			do(j, lo, leaves)
+		}
+	}
 }
 
 // leaves returns the number of leaves.
@@ -103,7 +142,7 @@ func (g *grower) grow(rows []int32) *tree {
 // node grows the subtree of rows lo … hi-1 and returns its number.
 func (g *grower) node(lo, hi, depth int) int32 {
 	at := int32(len(g.out.nodes))
-	g.out.nodes = append(g.out.nodes, node{feature: -1})
+	g.out.nodes = append(g.out.nodes, node{})
 	g.sum(lo, hi)
 	if g.done(lo, hi, depth) {
 		g.finish(at, lo, hi)
@@ -118,7 +157,7 @@ func (g *grower) node(lo, hi, depth int) int32 {
 	middle := g.partition(lo, hi, best)
 	g.node(lo, middle, depth+1)
 	right := g.node(middle, hi, depth+1)
-	g.out.nodes[at] = node{best.threshold, int32(best.feature), right}
+	g.out.nodes[at] = node{best.threshold, int32(best.feature), right - at - 1, -1}
 	g.release(met)
 	return at
 }
@@ -164,11 +203,10 @@ func (g *grower) done(lo, hi, depth int) bool {
 	return false
 }
 
-// finish makes a leaf of the rows lo … hi-1.
+// finish makes a leaf of the rows lo … hi-1, whose sums are in total.
 func (g *grower) finish(at int32, lo, hi int) {
-	g.sum(lo, hi)
 	leaf := int32(g.out.leaves())
-	g.out.nodes[at].right = leaf
+	g.out.nodes[at] = node{float32(math.NaN()), 0, -1, leaf}
 	for _, s := range g.total[1:] {
 		g.out.values = append(g.out.values, s/max(g.total[0], math.SmallestNonzeroFloat64))
 	}
@@ -224,7 +262,7 @@ func (g *grower) countFlags(lo, hi int) {
 		} else {
 			more = g.targets[r]
 		}
-		for _, f := range g.bins.set(r) {
+		for _, f := range g.bins.flags[r] {
 			h := g.flags[int(f)*stride : int(f+1)*stride]
 			h[0]++
 			h[at] += more
@@ -232,22 +270,14 @@ func (g *grower) countFlags(lo, hi int) {
 	}
 }
 
-// accumulate adds up the weights and sums of each bin of one coordinate.
+// accumulate adds up the weights and sums of each bin of one coordinate. The sums of the classes of
+// a bin are its weight, which scan adds up.
 func (g *grower) accumulate(f, lo, hi int) {
 	codes, stride := g.bins.codes[f], g.width+1
 	rows := g.rows[lo:hi]
 	switch {
-	case g.flags != nil && g.bins.isFlag[f]:
-		set := g.flags[f*stride : (f+1)*stride]
-		for s, v := range set {
-			g.hist[s], g.hist[stride+s] = g.total[s]-v, v
-		}
-		if g.seen[0] = 0; g.hist[0] > 0 {
-			g.seen[0] |= 1
-		}
-		if set[0] > 0 {
-			g.seen[0] |= 2
-		}
+	case g.bins.isFlag[f]:
+		g.accumulateFlag(f, codes, rows)
 	case g.labels == nil:
 		for _, r := range rows {
 			c, w := codes[r], g.weight(r)
@@ -256,19 +286,39 @@ func (g *grower) accumulate(f, lo, hi int) {
 			h[0] += w
 			h[1] += w * g.targets[r]
 		}
-	case g.weights == nil:
+	default:
 		for _, r := range rows {
 			c := codes[r]
 			g.seen[c>>6] |= 1 << (c & 63)
-			g.hist[int(c)*stride]++
-			g.hist[int(c)*stride+1+int(g.labels[r])]++
+			g.hist[int(c)*stride+1+int(g.labels[r])] += g.weight(r)
 		}
-	default:
+	}
+}
+
+// accumulateFlag adds up the sums of the rows whose flag is set; the other rows have the rest of
+// the total.
+func (g *grower) accumulateFlag(f int, codes []uint8, rows []int32) {
+	stride, n := g.width+1, 0
+	set := g.hist[stride : 2*stride]
+	if g.flags != nil {
+		n = int(g.flags[f*stride])
+		copy(set, g.flags[f*stride:])
+	} else {
 		for _, r := range rows {
-			c, w := codes[r], g.weights[r]
-			g.seen[c>>6] |= 1 << (c & 63)
-			g.hist[int(c)*stride] += w
-			g.hist[int(c)*stride+1+int(g.labels[r])] += w
+			if codes[r] != 0 {
+				n++
+				set[0] += g.weight(r)
+				set[1+g.labels[r]] += g.weight(r)
+			}
+		}
+	}
+	if n > 0 {
+		g.seen[0] |= 2
+	}
+	if n < len(rows) {
+		g.seen[0] |= 1
+		for s, v := range set {
+			g.hist[s] = g.total[s] - v
 		}
 	}
 }
@@ -288,6 +338,9 @@ func (g *grower) scan(f int, best *split) bool {
 				g.consider(f, last, bin, best)
 			}
 			h := g.hist[bin*stride : bin*stride+stride]
+			if g.labels != nil {
+				h[0] = floats.Sum(h[1:])
+			}
 			for s, v := range h {
 				left[s] += v
 				right[s] -= v

@@ -4,6 +4,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -99,4 +100,24 @@ func Share(a, b int) float64 {
 		return 0
 	}
 	return float64(a) / float64(b)
+}
+
+// KolmogorovSmirnov returns the largest difference of the empirical distribution functions of two
+// sorted lists; NaN if either is empty.
+func KolmogorovSmirnov(a, b []float64) float64 {
+	if len(a) == 0 || len(b) == 0 {
+		return math.NaN()
+	}
+	top, i, j := 0.0, 0, 0
+	for i < len(a) && j < len(b) {
+		v := min(a[i], b[j])
+		for i < len(a) && a[i] == v {
+			i++
+		}
+		for j < len(b) && b[j] == v {
+			j++
+		}
+		top = max(top, math.Abs(float64(i)/float64(len(a))-float64(j)/float64(len(b))))
+	}
+	return top
 }

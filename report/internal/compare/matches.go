@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"math"
 
-	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/internal/judge"
 )
@@ -15,15 +14,19 @@ import (
 func Matches(others records.Data, sets ...records.Data) []int {
 	seed := maphash.MakeSeed()
 	met, hashes := map[uint64]bool{}, make([][]uint64, len(sets))
+	var bits [1 << 16]uint64 // by the first bits of a hash: whether met may have it
 	for i, d := range sets {
 		eachHash(seed, d, func(h uint64) {
 			hashes[i] = append(hashes[i], h)
 			met[h] = false
+			bits[h>>48] |= 1 << (h >> 42 % 64)
 		})
 	}
 	eachHash(seed, others, func(h uint64) {
-		if _, known := met[h]; known {
-			met[h] = true
+		if bits[h>>48]>>(h>>42%64)&1 == 1 {
+			if _, known := met[h]; known {
+				met[h] = true
+			}
 		}
 	})
 	counts := make([]int, len(sets))
@@ -40,12 +43,8 @@ func Matches(others records.Data, sets ...records.Data) []int {
 // eachHash calls each with a hash of every record. Equal records have equal hashes; two different
 // ones have equal hashes with probability 2^-64.
 func eachHash(seed maphash.Seed, d records.Data, each func(uint64)) {
-	const chunk = 1024
-	var b device.Batch
 	var text []byte
-	d = judge.InSchema(d)
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
+	for _, b := range judge.Batches(judge.InSchema(d)) {
 		for i := range b.Rows {
 			text = text[:0]
 			if b.Sparse != nil {

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -14,17 +15,19 @@ type descent struct {
 	// at sets grad to the gradient at w and returns the value there.
 	at         func(w, grad []float64) float64
 	iterations int
-	tolerance  float64 // stops when no coordinate of the gradient is larger
+	tolerance  float64              // stops when no coordinate of the gradient is larger
+	divide     func(grad []float64) // by about the second derivative, in place; nil if it is unknown
 
 	w, grad, next, nextGrad, way []float64
 	value                        float64
 	moves                        []move
 }
 
-// move is one completed step: the change s of w, the change y of the gradient, and 1/⟨s, y⟩.
+// move is one completed step: the change s of w, the change y of the gradient, 1/⟨s, y⟩, and
+// ⟨s, y⟩/⟨y, y⟩, with one y divided.
 type move struct {
-	s, y    []float64
-	inverse float64
+	s, y           []float64
+	inverse, scale float64
 }
 
 // remembered is the number of moves that determine the next direction.
@@ -36,6 +39,9 @@ func (d *descent) run(w []float64) {
 	d.w, d.grad, d.next, d.nextGrad, d.way = w, make([]float64, n), make([]float64, n),
 		make([]float64, n), make([]float64, n)
 	d.value = d.at(d.w, d.grad)
+	if first := max(floats.Norm(d.grad, 2), 1); d.divide == nil {
+		d.divide = func(grad []float64) { floats.Scale(1/first, grad) }
+	}
 	for range d.iterations {
 		if floats.Norm(d.grad, math.Inf(1)) <= d.tolerance {
 			return
@@ -56,12 +62,10 @@ func (d *descent) direction() {
 		alpha[i] = m.inverse * floats.Dot(m.s, q)
 		floats.AddScaled(q, -alpha[i], m.y)
 	}
-	scale := 1 / max(math.Sqrt(floats.Dot(d.grad, d.grad)), 1)
+	d.divide(q)
 	if len(d.moves) > 0 {
-		m := d.moves[len(d.moves)-1]
-		scale = 1 / (m.inverse * floats.Dot(m.y, m.y))
+		floats.Scale(d.moves[len(d.moves)-1].scale, q)
 	}
-	floats.Scale(scale, q)
 	for i, m := range d.moves {
 		floats.AddScaled(q, alpha[i]-m.inverse*floats.Dot(m.y, q), m.s)
 	}
@@ -101,7 +105,9 @@ func (d *descent) accept(value float64) {
 	floats.SubTo(s, d.next, d.w)
 	floats.SubTo(y, d.nextGrad, d.grad)
 	if sy := floats.Dot(s, y); sy > 0 {
-		d.moves = append(d.moves, move{s, y, 1 / sy})
+		z := slices.Clone(y)
+		d.divide(z)
+		d.moves = append(d.moves, move{s, y, 1 / sy, sy / floats.Dot(y, z)})
 		d.moves = d.moves[max(len(d.moves)-remembered, 0):]
 	}
 	copy(d.w, d.next)

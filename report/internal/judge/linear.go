@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/records"
@@ -84,9 +85,44 @@ func Minimise(x *Design, c float64, l Loss, penalise bool, iterations int) Linea
 	}
 	w := make([]float64, (x.Dim+1)*outputs)
 	d := descent{at: o.evaluate, iterations: iterations, tolerance: 1e-6 * c * float64(x.Rows())}
+	if x.Batch.Sparse == nil && x.Dim <= mostSolved {
+		d.divide = o.divider()
+	}
 	d.run(w)
 	o.set(w)
 	return o.Linear
+}
+
+// mostSolved is the largest number of coordinates for which descent uses second derivatives.
+const mostSolved = 256
+
+// divider returns a division by 1 + ¼c·XᵀX, where X has a column of ones for the biases; nil if
+// single precision is too coarse for it. It bounds the second derivative of the logistic loss, so
+// that descent takes about ten steps instead of two hundred.
+//
+// Source: Böhning and Lindsay 1988, "Monotonicity of quadratic-approximation algorithms".
+func (o *objective) divider() func([]float64) {
+	n, c := o.x.Dim, o.c/4
+	products, sums := o.be.New(n, n), o.be.New(1, n)
+	o.be.Gemm(true, false, 1, o.x.Batch.Dense, o.x.Batch.Dense, 0, products)
+	o.be.ColSums(nil, o.x.Batch.Dense, 0, sums)
+	bound := mat.NewSymDense(n+1, nil)
+	for i := range n {
+		for j, v := range products.Row(i)[:i] {
+			bound.SetSym(i, j, c*float64(v))
+		}
+		bound.SetSym(i, i, 1+c*float64(products.Row(i)[i]))
+		bound.SetSym(i, n, c*float64(sums.Data[i]))
+	}
+	bound.SetSym(n, n, 1+c*float64(o.x.Rows()))
+	var root mat.Cholesky
+	if !root.Factorize(bound) {
+		return nil
+	}
+	return func(grad []float64) {
+		v := mat.NewDense(n+1, len(grad)/(n+1), grad)
+		_ = root.SolveTo(v, v) // an error says that the result is inexact, and descent corrects it
+	}
 }
 
 // set splits a flat vector into weights and biases.

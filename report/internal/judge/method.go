@@ -158,19 +158,11 @@ func (c *Classifier) Probabilities(d records.Data) ([]float64, error) {
 }
 
 func (c *Classifier) score(d records.Data, by func(device.Batch, []float64)) []float64 {
-	const chunk = 1024
-	var (
-		b   device.Batch
-		own = InSchema(d)
-		n   = d.Len()
-		k   = c.schema.Classes()
-		out = make([]float64, n*k)
-	)
-	for lo := 0; lo < n; lo += chunk {
-		hi := min(lo+chunk, n)
-		own.Range(lo, hi, &b)
-		ToUnit(d.Schema(), &b)
-		by(b, out[lo*k:hi*k])
+	k := c.schema.Classes()
+	out := make([]float64, d.Len()*k)
+	for lo, b := range Batches(InSchema(d)) {
+		ToUnit(d.Schema(), b)
+		by(*b, out[lo*k:(lo+b.Rows)*k])
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"iter"
+
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
@@ -30,6 +32,14 @@ func (r Selection) Gather(rows []int32, b *device.Batch) {
 	r.Of.Gather(picked, b)
 }
 
+// Rows returns some rows of the data: a frame of a frame, otherwise a selection.
+func Rows(d records.Data, rows []int32) records.Data {
+	if f, ok := records.AsFrame(d); ok {
+		return f.Take(rows)
+	}
+	return Selection{records.Clamped(d), rows}
+}
+
 // InSchema returns the same records clamped into their schema, since Data may be a user-defined
 // type.
 func InSchema(d records.Data) records.Data {
@@ -39,13 +49,23 @@ func InSchema(d records.Data) records.Data {
 	return records.Clamped(d)
 }
 
+// Batches reads all records, some at a time, and yields the number of the first of them, too.
+func Batches(d records.Data) iter.Seq2[int, *device.Batch] {
+	return func(yield func(int, *device.Batch) bool) {
+		const chunk = 1024
+		var b device.Batch
+		for lo := 0; lo < d.Len(); lo += chunk {
+			if d.Range(lo, min(lo+chunk, d.Len()), &b); !yield(lo, &b) {
+				return
+			}
+		}
+	}
+}
+
 // Labels returns the labels of all records.
 func Labels(d records.Data) []int32 {
-	const chunk = 4096
-	var b device.Batch
 	out := make([]int32, 0, d.Len())
-	for lo := 0; lo < d.Len(); lo += chunk {
-		d.Range(lo, min(lo+chunk, d.Len()), &b)
+	for _, b := range Batches(d) {
 		out = append(out, b.Labels...)
 	}
 	return out
