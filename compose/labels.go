@@ -43,7 +43,7 @@ type Labels struct {
 	// describes images.
 	Features rff.FeatureKernel
 	// Train sets how the classifier is trained. Its zero value means the default, which needs Nominal:
-	// 60 steps with momentum 0.9 on a quarter of the records each. A NoiseMultiplier of 0
+	// 200 steps with momentum 0.9 on a quarter of the records each. A NoiseMultiplier of 0
 	// means the smallest noise that Share allows.
 	Train sgd.Config
 	// Share is the part of ε that the classifier alone may cost, in (0, 1); 0 means 0.7. It
@@ -74,16 +74,17 @@ var DefaultContrast = Contrast{Black: 0.2, White: 0.8}
 
 // Defaults; docs/studies/tables-and-digits.md has the measurements.
 const (
-	labelSteps  = 60
-	labelsShare = 0.7
-	usualTries  = 20
+	labelSteps   = 200
+	labelAverage = 0.9 // decay of the average of parameters, which is released
+	labelsShare  = 0.7
+	usualTries   = 20
 )
 
 // The default training of the classifier.
 const (
 	usualClip        = 0.1
 	usualProbability = 0.25
-	usualRate        = 400
+	usualRate        = 200
 	usualMomentum    = 0.9
 )
 
@@ -313,6 +314,7 @@ func (c labelling) fit(ctx context.Context, r *run) (*model, error) {
 	}
 	own := &labelled{config: c.Labels, backend: r.ReleaseBackend(), params: l.released()}
 	m := r.model(own)
+	own.balance(m)
 	own.agreement, err = own.agree(ctx, m)
 	return m, err
 }

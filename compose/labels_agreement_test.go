@@ -68,6 +68,35 @@ func TestAnotherMarginHasAnotherAgreement(t *testing.T) {
 	}
 }
 
+// pale is a stub of numbers that are smaller than those of real records: at most 0.2 for low, and
+// from 0.3 to 0.4 for high.
+type pale struct{ stub }
+
+func (w *pale) Fit(context.Context, *synth.Run) (synth.Model, error) { return w, nil }
+
+func (w *pale) Sampler(d synth.Draw) (synth.Sampler, error) {
+	return synth.Sampler{Schema: w.schema, Next: func(n int) (records.Data, error) {
+		flat, labels := make([]float32, 2*n), make([]int32, n)
+		for i := range labels {
+			if labels[i] = int32(d.Class); d.Class < 0 {
+				labels[i] = int32(i % 2)
+			}
+			flat[2*i], flat[2*i+1] = 0.1+0.2*float32(labels[i])+0.1*float32(i)/float32(n), 0.5
+		}
+		return records.FromFlat(w.schema, flat, labels...)
+	}}, nil
+}
+
+// TestTheClassifierIsFairToTheClasses uses generated records all of which a classifier of real ones
+// calls low. Its biases are set so that it calls half of them high, those with larger numbers.
+func TestTheClassifierIsFairToTheClasses(t *testing.T) {
+	two := records.Interval(2, 0, 1).WithLabels("low", "high")
+	got := agreementOf(t, learntOf(t, stubPlan(t, &pale{stub{schema: two}}, two), compose.Labels{}))
+	if got[0] < 0.95 || got[1] < 0.95 {
+		t.Errorf("agreement %v, want 0.95 or more", got)
+	}
+}
+
 // wide is a stub of long records, all of the first class, which measures the memory in use.
 type wide struct {
 	stub
@@ -100,7 +129,7 @@ func inUse() uint64 {
 func TestDrawsHoldWhatTheyReturn(t *testing.T) {
 	s := records.Interval(2000, 0, 1).WithLabels("low", "high")
 	w := &wide{stub: stub{schema: s}}
-	gen := learntOf(t, stubPlan(t, w, s), compose.Labels{Tries: 200})
+	gen := learntOf(t, stubPlan(t, w, s), compose.Labels{Tries: 200, Margin: 0.99})
 	before := inUse()
 	w.most = before
 	draw(t, gen, 20, synth.OfClass(1))

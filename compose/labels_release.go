@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -55,6 +56,50 @@ func (l *labelled) rate(m *model, class int) float64 {
 		}
 	}
 	return float64(good) / judged
+}
+
+// balance sets the biases of the classifier so that the mean probabilities of the classes, over
+// records of the part's model, are the proportions of the records' labels. Generated records differ
+// from those that it has learnt from, which would let it favour a few classes. If the model cannot
+// draw, nothing changes.
+func (l *labelled) balance(m *model) {
+	classes := m.Schema().Classes()
+	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: -1,
+		Means: m.Schema().Kind() == records.GreyImage})
+	if err != nil {
+		return
+	}
+	rows, err := c.generate(-1, max(1, min(judged*classes, 1<<21/classes)))
+	if err != nil {
+		return
+	}
+	var all []float32
+	want, scale := make([]float64, classes), slices.Repeat([]float64{1}, classes)
+	c.score.each(rows, func(p []float32, own int32) {
+		want[own]++
+		all = append(all, p...)
+	})
+	for range 100 { // each divides every record's probabilities, and then scales those of each class
+		sums := make([]float64, classes)
+		for p := range slices.Chunk(all, classes) {
+			total := math.SmallestNonzeroFloat64
+			for i, v := range p {
+				total += scale[i] * float64(v)
+			}
+			for i, v := range p {
+				sums[i] += scale[i] * float64(v) / total
+			}
+		}
+		for i, sum := range sums {
+			if by := want[i] / sum; by > 0 && scale[i]*by < math.MaxFloat32 {
+				scale[i] *= by
+			}
+		}
+	}
+	biases := l.params[len(l.params)-classes:]
+	for i, by := range scale {
+		biases[i] += float32(math.Log(by))
+	}
 }
 
 // accepts reports whether a record of this margin is kept. A record whose margin is not a number is

@@ -39,7 +39,8 @@ func (c labelling) learning(r *synth.Run) (l *learning, err error) {
 	if l.net, err = c.newClassifier(r.Backend, l.features, s); err != nil {
 		return nil, err
 	}
-	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithPurpose(purposeClassifier)}
+	opts := []sgd.Option{sgd.WithBackend(r.Backend), sgd.WithPurpose(purposeClassifier),
+		sgd.WithAverage(labelAverage)}
 	if a := r.Allowance(purposeClassifier); a != nil {
 		opts = append(opts, sgd.WithAllowance(a))
 	}
@@ -103,8 +104,9 @@ func (l *learning) parts() []synth.Part {
 
 const sectionClassifier = "classifier"
 
-// released returns a copy of the parameters.
+// released returns a copy of the averaged parameters.
 func (l *learning) released() []float32 {
+	l.trainer.UseAverage()
 	flat := make([]float32, l.net.Params().Len())
 	l.be.Download(flat, l.net.Params().Flat)
 	return flat

@@ -119,9 +119,9 @@ func TestSettingsAtTheirLimits(t *testing.T) {
 // TestDefaultsOfSettings: what the settings mean that say nothing, and that others stay.
 func TestDefaultsOfSettings(t *testing.T) {
 	c := Labels{Nominal: 1000}.withDefaults()
-	if c.Share != 0.7 || c.Tries != 20 || c.Features == nil || c.Train.Steps != 60 ||
+	if c.Share != 0.7 || c.Tries != 20 || c.Features == nil || c.Train.Steps != 200 ||
 		c.Train.ClipNorm != 0.1 || c.Train.SamplingProbability != 0.25 || c.Train.NominalBatch != 250 ||
-		fmt.Sprint(c.Train.Optimizer) != fmt.Sprint(sgd.Momentum(400, 0.9)) ||
+		fmt.Sprint(c.Train.Optimizer) != fmt.Sprint(sgd.Momentum(200, 0.9)) ||
 		c.contrast() != DefaultContrast {
 		t.Errorf("the defaults of labels are %+v", c)
 	}
