@@ -234,7 +234,7 @@ func accountantMutants() []mutant {
 		{Name: "accountant/internal/pld/neighbouring points of a curve", In: "accountant/internal/pld",
 			Tests: at(in, "NeighbouringPoints"),
 			Old:   "return (b.d - a.d) / (b.t * -math.Expm1(a.l-b.l))",
-			New:   "return (b.d - a.d) / (b.t - math.Ldexp(a.t, int(a.k-b.k)))",
+			New:   "return (b.d - a.d) / (b.t * math.Expm1(b.l-a.l))",
 			Why:   "a curve falls below its points"},
 		{Name: "accountant/internal/pld/μ² overflows", In: "accountant/internal/pld",
 			Tests: at(in, "ExtremeParameters"),
