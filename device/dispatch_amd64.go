@@ -61,7 +61,7 @@ func avx2() *kernels {
 	k.gemm.thinSix = thin6x2AVX2
 	k.gemm.splitPairs, k.gemm.joinPairs = splitPairsAVX2, joinPairsAVX2
 	k.gemm.outer = [outerDeep + 1]outerKernel{1: outerAVX2_1, 2: outerAVX2_2}
-	useVectors(k)
+	useAVX2(k)
 	return k
 }
 

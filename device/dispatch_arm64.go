@@ -2,8 +2,6 @@
 
 package device
 
-import "unsafe"
-
 // fastest returns the fastest set of kernels for this machine.
 func fastest() *kernels { return neon() }
 
@@ -36,65 +34,19 @@ func neon() *kernels {
 
 // useNEON replaces the element-wise kernels and reductions with NEON assembly.
 func useNEON(k *kernels) {
-	k.apply = [funcs]func(dst, src []float32){
-		Identity:  k.apply[Identity],
-		ReLU:      func(dst, src []float32) { reluNEON(len(dst), first(dst), first(src)) },
-		LeakyReLU: func(dst, src []float32) { leakyNEON(len(dst), first(dst), first(src)) },
-		Tanh:      func(dst, src []float32) { tanhNEON(len(dst), first(dst), first(src)) },
-		Sigmoid:   func(dst, src []float32) { sigmoidNEON(len(dst), first(dst), first(src)) },
-		Softplus:  func(dst, src []float32) { softplusNEON(len(dst), first(dst), first(src)) },
-		Exp:       func(dst, src []float32) { expNEON(len(dst), first(dst), first(src)) },
-		Log:       func(dst, src []float32) { logNEON(len(dst), first(dst), first(src)) },
-	}
-	k.gradient = [funcs]func(delta, out []float32){
-		Identity:  k.gradient[Identity],
-		ReLU:      func(delta, out []float32) { reluGradientNEON(len(delta), first(delta), first(out)) },
-		LeakyReLU: func(delta, out []float32) { leakyGradientNEON(len(delta), first(delta), first(out)) },
-		Tanh:      func(delta, out []float32) { tanhGradientNEON(len(delta), first(delta), first(out)) },
-		Sigmoid: func(delta, out []float32) {
-			sigmoidGradientNEON(len(delta), first(delta), first(out))
-		},
-		Softplus: func(delta, out []float32) {
-			softplusGradientNEON(len(delta), first(delta), first(out))
-		},
-		Exp: func(delta, out []float32) { expGradientNEON(len(delta), first(delta), first(out)) },
-		Log: func(delta, out []float32) { logGradientNEON(len(delta), first(delta), first(out)) },
-	}
-	k.axpy = func(alpha float32, x, y []float32) { axpyNEON(len(y), alpha, first(x), first(y)) }
-	k.scale = func(alpha float32, x []float32) { scaleNEON(len(x), alpha, first(x)) }
-	k.clamp = func(dst, src []float32, lo, hi float32) {
-		clampNEON(len(src), lo, hi, first(dst), first(src))
-	}
-	k.threshold = func(dst, src []float32, t float32) {
-		thresholdNEON(len(src), t, first(dst), first(src))
-	}
-	k.mul = func(dst, a, b []float32) { mulNEON(len(dst), first(dst), first(a), first(b)) }
-	k.sub = func(dst, a, b []float32) { subNEON(len(dst), first(dst), first(a), first(b)) }
-	k.larger, k.giveEqual = largerNEON, giveEqualNEON
+	useVectors(k)
 	k.dot = dotOfVectors
 	k.cosSin = cosSinOfVectors
-	k.adam = func(p, g, m, v []float32, r *adamRates, scale float32) {
-		adamNEON(len(p), first(p), first(g), first(m), first(v), &r.beta1, scale)
-	}
 	k.adamOfSum = adamOfSumNEON
 	k.gather = func(dst, w []float32, stride int, items []uint32) {
 		for _, item := range items { // multiplication by 1 is exact, so this rounds like an addition
-			axpyNEON(len(dst), 1, first(w[int(item)*stride:]), first(dst))
+			axpyVector(len(dst), 1, first(w[int(item)*stride:]), first(dst))
 		}
 	}
 	k.scatter = func(c []float32, stride int, items []uint32, src []float32) {
 		for _, item := range items {
-			axpyNEON(len(src), 1, first(src), first(c[int(item)*stride:]))
+			axpyVector(len(src), 1, first(src), first(c[int(item)*stride:]))
 		}
-	}
-	k.units = func(w, origin float32, x []float32, total []int32) {
-		unitsNEON(len(x), w, origin, first(x), unsafe.SliceData(total))
-	}
-	k.addUnits = func(total, from []int32) {
-		addUnitsNEON(len(from), unsafe.SliceData(total), unsafe.SliceData(from))
-	}
-	k.scaleOdd = func(w float32, dst, src []float32) {
-		scaleOddNEON(len(dst), w, first(dst), first(src))
 	}
 }
 
@@ -117,7 +69,7 @@ func cosSinOfVectors(cos, sin, src []float32, scale float32) {
 	const stretch = 1024
 	for len(src) > 0 {
 		n := min(stretch, len(src))
-		cosSinNEON(n, first(cos), first(sin), first(src), scale)
+		cosSinVector(n, first(cos), first(sin), first(src), scale)
 		for i, x := range src[:n] {
 			if !(x >= -widest && x <= widest) {
 				cosSinGeneric(cos[i:i+1], sin[i:i+1], src[i:i+1], scale)
@@ -135,6 +87,6 @@ func adamOfSumNEON(p []float32, g []float64, m, v []float32, r *adamRates, scale
 		for i, x := range g[lo:hi] {
 			narrow[i] = float32(scale * x)
 		}
-		adamNEON(hi-lo, &p[lo], &narrow[0], &m[lo], &v[lo], &r.beta1, 1)
+		adamVector(hi-lo, &p[lo], &narrow[0], &m[lo], &v[lo], &r.beta1, 1)
 	}
 }

@@ -68,82 +68,82 @@ func thin2x4NEON(k int, a *float32, ar int, b *float32, bk int, sums *float32)
 func dotNEON(n int, a *float32, b *float32, sums *float64)
 
 //go:noescape
-func expNEON(n int, dst *float32, src *float32)
+func expVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func logNEON(n int, dst *float32, src *float32)
+func logVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func tanhNEON(n int, dst *float32, src *float32)
+func tanhVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func sigmoidNEON(n int, dst *float32, src *float32)
+func sigmoidVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func softplusNEON(n int, dst *float32, src *float32)
+func softplusVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func reluNEON(n int, dst *float32, src *float32)
+func reluVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func leakyNEON(n int, dst *float32, src *float32)
+func leakyVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func reluGradientNEON(n int, delta *float32, out *float32)
+func reluGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func leakyGradientNEON(n int, delta *float32, out *float32)
+func leakyGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func tanhGradientNEON(n int, delta *float32, out *float32)
+func tanhGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func sigmoidGradientNEON(n int, delta *float32, out *float32)
+func sigmoidGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func softplusGradientNEON(n int, delta *float32, out *float32)
+func softplusGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func expGradientNEON(n int, delta *float32, out *float32)
+func expGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func logGradientNEON(n int, delta *float32, out *float32)
+func logGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func mulNEON(n int, dst *float32, a *float32, b *float32)
+func mulVector(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
-func subNEON(n int, dst *float32, a *float32, b *float32)
+func subVector(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
-func axpyNEON(n int, alpha float32, x *float32, y *float32)
+func axpyVector(n int, alpha float32, x *float32, y *float32)
 
 //go:noescape
-func scaleNEON(n int, alpha float32, x *float32)
+func scaleVector(n int, alpha float32, x *float32)
 
 //go:noescape
-func clampNEON(n int, lo float32, hi float32, dst *float32, src *float32)
+func clampVector(n int, lo float32, hi float32, dst *float32, src *float32)
 
 //go:noescape
-func thresholdNEON(n int, t float32, dst *float32, src *float32)
+func thresholdVector(n int, t float32, dst *float32, src *float32)
 
 //go:noescape
-func cosSinNEON(n int, cos *float32, sin *float32, src *float32, scale float32)
+func cosSinVector(n int, cos *float32, sin *float32, src *float32, scale float32)
 
 //go:noescape
-func adamNEON(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
+func adamVector(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
 
 //go:noescape
-func unitsNEON(n int, w float32, origin float32, x *float32, total *int32)
+func unitsVector(n int, w float32, origin float32, x *float32, total *int32)
 
 //go:noescape
-func addUnitsNEON(n int, total *int32, from *int32)
+func addUnitsVector(n int, total *int32, from *int32)
 
 //go:noescape
-func scaleOddNEON(n int, w float32, dst *float32, src *float32)
+func scaleOddVector(n int, w float32, dst *float32, src *float32)
 
 //go:noescape
-func largerNEON(n int, dst *float32, a *float32, b *float32)
+func largerVector(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
-func giveEqualNEON(n int, dx *float32, d *float32, x *float32, y *float32)
+func giveEqualVector(n int, dx *float32, d *float32, x *float32, y *float32)

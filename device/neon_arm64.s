@@ -2185,8 +2185,8 @@ end:
 	FSTPQ (F6, F7), 96(R3)
 	RET
 
-// func expNEON(n int, dst *float32, src *float32)
-TEXT ·expNEON(SB), NOSPLIT, $64-24
+// func expVector(n int, dst *float32, src *float32)
+TEXT ·expVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -2436,8 +2436,8 @@ out1:
 end:
 	RET
 
-// func logNEON(n int, dst *float32, src *float32)
-TEXT ·logNEON(SB), NOSPLIT, $64-24
+// func logVector(n int, dst *float32, src *float32)
+TEXT ·logVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -2819,8 +2819,8 @@ out1:
 end:
 	RET
 
-// func tanhNEON(n int, dst *float32, src *float32)
-TEXT ·tanhNEON(SB), NOSPLIT, $64-24
+// func tanhVector(n int, dst *float32, src *float32)
+TEXT ·tanhVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -3170,8 +3170,8 @@ out1:
 end:
 	RET
 
-// func sigmoidNEON(n int, dst *float32, src *float32)
-TEXT ·sigmoidNEON(SB), NOSPLIT, $64-24
+// func sigmoidVector(n int, dst *float32, src *float32)
+TEXT ·sigmoidVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -3449,8 +3449,8 @@ out1:
 end:
 	RET
 
-// func softplusNEON(n int, dst *float32, src *float32)
-TEXT ·softplusNEON(SB), NOSPLIT, $64-24
+// func softplusVector(n int, dst *float32, src *float32)
+TEXT ·softplusVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -3802,8 +3802,8 @@ out1:
 end:
 	RET
 
-// func reluNEON(n int, dst *float32, src *float32)
-TEXT ·reluNEON(SB), NOSPLIT, $64-24
+// func reluVector(n int, dst *float32, src *float32)
+TEXT ·reluVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -3873,8 +3873,8 @@ out1:
 end:
 	RET
 
-// func leakyNEON(n int, dst *float32, src *float32)
-TEXT ·leakyNEON(SB), NOSPLIT, $64-24
+// func leakyVector(n int, dst *float32, src *float32)
+TEXT ·leakyVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD src+16(FP), R1
@@ -3946,8 +3946,8 @@ out1:
 end:
 	RET
 
-// func reluGradientNEON(n int, delta *float32, out *float32)
-TEXT ·reluGradientNEON(SB), NOSPLIT, $64-24
+// func reluGradientVector(n int, delta *float32, out *float32)
+TEXT ·reluGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -4024,8 +4024,8 @@ out1:
 end:
 	RET
 
-// func leakyGradientNEON(n int, delta *float32, out *float32)
-TEXT ·leakyGradientNEON(SB), NOSPLIT, $64-24
+// func leakyGradientVector(n int, delta *float32, out *float32)
+TEXT ·leakyGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -4120,8 +4120,8 @@ out1:
 end:
 	RET
 
-// func tanhGradientNEON(n int, delta *float32, out *float32)
-TEXT ·tanhGradientNEON(SB), NOSPLIT, $64-24
+// func tanhGradientVector(n int, delta *float32, out *float32)
+TEXT ·tanhGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -4202,8 +4202,8 @@ out1:
 end:
 	RET
 
-// func sigmoidGradientNEON(n int, delta *float32, out *float32)
-TEXT ·sigmoidGradientNEON(SB), NOSPLIT, $64-24
+// func sigmoidGradientVector(n int, delta *float32, out *float32)
+TEXT ·sigmoidGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -4288,8 +4288,8 @@ out1:
 end:
 	RET
 
-// func softplusGradientNEON(n int, delta *float32, out *float32)
-TEXT ·softplusGradientNEON(SB), NOSPLIT, $64-24
+// func softplusGradientVector(n int, delta *float32, out *float32)
+TEXT ·softplusGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -4676,8 +4676,8 @@ out1:
 end:
 	RET
 
-// func expGradientNEON(n int, delta *float32, out *float32)
-TEXT ·expGradientNEON(SB), NOSPLIT, $64-24
+// func expGradientVector(n int, delta *float32, out *float32)
+TEXT ·expGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -4748,8 +4748,8 @@ out1:
 end:
 	RET
 
-// func logGradientNEON(n int, delta *float32, out *float32)
-TEXT ·logGradientNEON(SB), NOSPLIT, $64-24
+// func logGradientVector(n int, delta *float32, out *float32)
+TEXT ·logGradientVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD delta+8(FP), R0
 	MOVD out+16(FP), R1
@@ -5022,8 +5022,8 @@ out1:
 end:
 	RET
 
-// func mulNEON(n int, dst *float32, a *float32, b *float32)
-TEXT ·mulNEON(SB), NOSPLIT, $96-32
+// func mulVector(n int, dst *float32, a *float32, b *float32)
+TEXT ·mulVector(SB), NOSPLIT, $96-32
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD a+16(FP), R1
@@ -5098,8 +5098,8 @@ out2:
 end:
 	RET
 
-// func subNEON(n int, dst *float32, a *float32, b *float32)
-TEXT ·subNEON(SB), NOSPLIT, $96-32
+// func subVector(n int, dst *float32, a *float32, b *float32)
+TEXT ·subVector(SB), NOSPLIT, $96-32
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD a+16(FP), R1
@@ -5174,8 +5174,8 @@ out2:
 end:
 	RET
 
-// func axpyNEON(n int, alpha float32, x *float32, y *float32)
-TEXT ·axpyNEON(SB), NOSPLIT, $64-32
+// func axpyVector(n int, alpha float32, x *float32, y *float32)
+TEXT ·axpyVector(SB), NOSPLIT, $64-32
 	MOVD $neonConstants<>(SB), R14
 	MOVWU alpha+8(FP), R15
 	WORD $0x4e040de0 // DUP.SW V0, V15
@@ -5249,8 +5249,8 @@ out0:
 end:
 	RET
 
-// func scaleNEON(n int, alpha float32, x *float32)
-TEXT ·scaleNEON(SB), NOSPLIT, $32-24
+// func scaleVector(n int, alpha float32, x *float32)
+TEXT ·scaleVector(SB), NOSPLIT, $32-24
 	MOVD $neonConstants<>(SB), R14
 	MOVWU alpha+8(FP), R15
 	WORD $0x4e040de0 // DUP.SW V0, V15
@@ -5307,8 +5307,8 @@ out0:
 end:
 	RET
 
-// func clampNEON(n int, lo float32, hi float32, dst *float32, src *float32)
-TEXT ·clampNEON(SB), NOSPLIT, $64-32
+// func clampVector(n int, lo float32, hi float32, dst *float32, src *float32)
+TEXT ·clampVector(SB), NOSPLIT, $64-32
 	MOVD $neonConstants<>(SB), R14
 	MOVWU lo+8(FP), R15
 	WORD $0x4e040de0 // DUP.SW V0, V15
@@ -5410,8 +5410,8 @@ out1:
 end:
 	RET
 
-// func thresholdNEON(n int, t float32, dst *float32, src *float32)
-TEXT ·thresholdNEON(SB), NOSPLIT, $64-32
+// func thresholdVector(n int, t float32, dst *float32, src *float32)
+TEXT ·thresholdVector(SB), NOSPLIT, $64-32
 	MOVD $neonConstants<>(SB), R14
 	MOVWU t+8(FP), R15
 	WORD $0x4e040de0 // DUP.SW V0, V15
@@ -5478,8 +5478,8 @@ out1:
 end:
 	RET
 
-// func cosSinNEON(n int, cos *float32, sin *float32, src *float32, scale float32)
-TEXT ·cosSinNEON(SB), NOSPLIT, $96-36
+// func cosSinVector(n int, cos *float32, sin *float32, src *float32, scale float32)
+TEXT ·cosSinVector(SB), NOSPLIT, $96-36
 	MOVD $neonConstants<>(SB), R14
 	MOVD cos+8(FP), R0
 	MOVD sin+16(FP), R1
@@ -5763,8 +5763,8 @@ out2:
 end:
 	RET
 
-// func adamNEON(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
-TEXT ·adamNEON(SB), NOSPLIT, $128-52
+// func adamVector(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
+TEXT ·adamVector(SB), NOSPLIT, $128-52
 	MOVD $neonConstants<>(SB), R14
 	MOVD grad+16(FP), R0
 	MOVD rates+40(FP), R1
@@ -5968,8 +5968,8 @@ out3:
 end:
 	RET
 
-// func unitsNEON(n int, w float32, origin float32, x *float32, total *int32)
-TEXT ·unitsNEON(SB), NOSPLIT, $64-32
+// func unitsVector(n int, w float32, origin float32, x *float32, total *int32)
+TEXT ·unitsVector(SB), NOSPLIT, $64-32
 	MOVD $neonConstants<>(SB), R14
 	MOVWU w+8(FP), R15
 	WORD $0x4e040de0 // DUP.SW V0, V15
@@ -6058,8 +6058,8 @@ out1:
 end:
 	RET
 
-// func addUnitsNEON(n int, total *int32, from *int32)
-TEXT ·addUnitsNEON(SB), NOSPLIT, $64-24
+// func addUnitsVector(n int, total *int32, from *int32)
+TEXT ·addUnitsVector(SB), NOSPLIT, $64-24
 	MOVD $neonConstants<>(SB), R14
 	MOVD total+8(FP), R0
 	MOVD from+16(FP), R1
@@ -6130,8 +6130,8 @@ out1:
 end:
 	RET
 
-// func scaleOddNEON(n int, w float32, dst *float32, src *float32)
-TEXT ·scaleOddNEON(SB), NOSPLIT, $64-32
+// func scaleOddVector(n int, w float32, dst *float32, src *float32)
+TEXT ·scaleOddVector(SB), NOSPLIT, $64-32
 	MOVD $neonConstants<>(SB), R14
 	MOVWU w+8(FP), R15
 	WORD $0x4e040de0 // DUP.SW V0, V15
@@ -6218,8 +6218,8 @@ out1:
 end:
 	RET
 
-// func largerNEON(n int, dst *float32, a *float32, b *float32)
-TEXT ·largerNEON(SB), NOSPLIT, $96-32
+// func largerVector(n int, dst *float32, a *float32, b *float32)
+TEXT ·largerVector(SB), NOSPLIT, $96-32
 	MOVD $neonConstants<>(SB), R14
 	MOVD dst+8(FP), R0
 	MOVD a+16(FP), R1
@@ -6334,8 +6334,8 @@ out2:
 end:
 	RET
 
-// func giveEqualNEON(n int, dx *float32, d *float32, x *float32, y *float32)
-TEXT ·giveEqualNEON(SB), NOSPLIT, $128-40
+// func giveEqualVector(n int, dx *float32, d *float32, x *float32, y *float32)
+TEXT ·giveEqualVector(SB), NOSPLIT, $128-40
 	MOVD $neonConstants<>(SB), R14
 	MOVD dx+8(FP), R0
 	MOVD d+16(FP), R1

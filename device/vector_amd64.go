@@ -5,73 +5,73 @@
 package device
 
 //go:noescape
-func expAVX2(n int, dst *float32, src *float32)
+func expVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func logAVX2(n int, dst *float32, src *float32)
+func logVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func tanhAVX2(n int, dst *float32, src *float32)
+func tanhVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func sigmoidAVX2(n int, dst *float32, src *float32)
+func sigmoidVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func softplusAVX2(n int, dst *float32, src *float32)
+func softplusVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func reluAVX2(n int, dst *float32, src *float32)
+func reluVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func leakyAVX2(n int, dst *float32, src *float32)
+func leakyVector(n int, dst *float32, src *float32)
 
 //go:noescape
-func reluGradientAVX2(n int, delta *float32, out *float32)
+func reluGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func leakyGradientAVX2(n int, delta *float32, out *float32)
+func leakyGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func tanhGradientAVX2(n int, delta *float32, out *float32)
+func tanhGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func sigmoidGradientAVX2(n int, delta *float32, out *float32)
+func sigmoidGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func softplusGradientAVX2(n int, delta *float32, out *float32)
+func softplusGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func expGradientAVX2(n int, delta *float32, out *float32)
+func expGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func logGradientAVX2(n int, delta *float32, out *float32)
+func logGradientVector(n int, delta *float32, out *float32)
 
 //go:noescape
-func mulAVX2(n int, dst *float32, a *float32, b *float32)
+func mulVector(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
-func subAVX2(n int, dst *float32, a *float32, b *float32)
+func subVector(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
-func largerAVX2(n int, dst *float32, a *float32, b *float32)
+func largerVector(n int, dst *float32, a *float32, b *float32)
 
 //go:noescape
-func giveEqualAVX2(n int, dx *float32, d *float32, x *float32, y *float32)
+func giveEqualVector(n int, dx *float32, d *float32, x *float32, y *float32)
 
 //go:noescape
-func axpyAVX2(n int, alpha float32, x *float32, y *float32)
+func axpyVector(n int, alpha float32, x *float32, y *float32)
 
 //go:noescape
-func scaleAVX2(n int, alpha float32, x *float32)
+func scaleVector(n int, alpha float32, x *float32)
 
 //go:noescape
-func clampAVX2(n int, lo float32, hi float32, dst *float32, src *float32)
+func clampVector(n int, lo float32, hi float32, dst *float32, src *float32)
 
 //go:noescape
-func thresholdAVX2(n int, t float32, dst *float32, src *float32)
+func thresholdVector(n int, t float32, dst *float32, src *float32)
 
 //go:noescape
-func cosSinAVX2(n int, cos *float32, sin *float32, src *float32, scale float32)
+func cosSinVector(n int, cos *float32, sin *float32, src *float32, scale float32)
 
 // tooWideAVX2 reports whether a number is NaN or too large for cosSin.
 //
@@ -85,7 +85,7 @@ func dotAVX2(n int, a *float32, b *float32) float64
 func squaresAVX2(n int, a *float32) float64
 
 //go:noescape
-func adamAVX2(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
+func adamVector(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
 
 //go:noescape
 func adamOfSumAVX2(n int, theta *float32, grad *float64, m *float32, v *float32, rates *float32, scale float64)
@@ -97,13 +97,13 @@ func gatherAVX2(n int, dst *float32, w *float32, stride int, items *uint32, coun
 func scatterAVX2(n int, c *float32, stride int, items *uint32, count int, src *float32)
 
 //go:noescape
-func unitsAVX2(n int, w float32, origin float32, x *float32, total *int32)
+func unitsVector(n int, w float32, origin float32, x *float32, total *int32)
 
 //go:noescape
-func addUnitsAVX2(n int, total *int32, from *int32)
+func addUnitsVector(n int, total *int32, from *int32)
 
 //go:noescape
-func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
+func scaleOddVector(n int, w float32, dst *float32, src *float32)
 
 //go:noescape
 func softmaxRowsAVX2(rows int, n int, x *float32, stride int)

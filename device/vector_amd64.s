@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func expAVX2(n int, dst *float32, src *float32)
+// func expVector(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·expAVX2(SB), NOSPLIT, $0-24
+TEXT ·expVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -161,9 +161,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func logAVX2(n int, dst *float32, src *float32)
+// func logVector(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·logAVX2(SB), NOSPLIT, $0-24
+TEXT ·logVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -366,9 +366,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func tanhAVX2(n int, dst *float32, src *float32)
+// func tanhVector(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·tanhAVX2(SB), NOSPLIT, $0-24
+TEXT ·tanhVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -563,9 +563,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func sigmoidAVX2(n int, dst *float32, src *float32)
+// func sigmoidVector(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·sigmoidAVX2(SB), NOSPLIT, $0-24
+TEXT ·sigmoidVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -720,9 +720,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func softplusAVX2(n int, dst *float32, src *float32)
+// func softplusVector(n int, dst *float32, src *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·softplusAVX2(SB), NOSPLIT, $0-24
+TEXT ·softplusVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -913,9 +913,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func reluAVX2(n int, dst *float32, src *float32)
+// func reluVector(n int, dst *float32, src *float32)
 // Requires: AVX
-TEXT ·reluAVX2(SB), NOSPLIT, $0-24
+TEXT ·reluVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -966,9 +966,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func leakyAVX2(n int, dst *float32, src *float32)
+// func leakyVector(n int, dst *float32, src *float32)
 // Requires: AVX
-TEXT ·leakyAVX2(SB), NOSPLIT, $0-24
+TEXT ·leakyVector(SB), NOSPLIT, $0-24
 	MOVQ dst+8(FP), AX
 	MOVQ src+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1019,9 +1019,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func reluGradientAVX2(n int, delta *float32, out *float32)
+// func reluGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX
-TEXT ·reluGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·reluGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1076,9 +1076,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func leakyGradientAVX2(n int, delta *float32, out *float32)
+// func leakyGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX
-TEXT ·leakyGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·leakyGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1141,9 +1141,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func tanhGradientAVX2(n int, delta *float32, out *float32)
+// func tanhGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX, FMA3
-TEXT ·tanhGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·tanhGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1202,9 +1202,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func sigmoidGradientAVX2(n int, delta *float32, out *float32)
+// func sigmoidGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX
-TEXT ·sigmoidGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·sigmoidGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1267,9 +1267,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func softplusGradientAVX2(n int, delta *float32, out *float32)
+// func softplusGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·softplusGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·softplusGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1488,9 +1488,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func expGradientAVX2(n int, delta *float32, out *float32)
+// func expGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX
-TEXT ·expGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·expGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1541,9 +1541,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func logGradientAVX2(n int, delta *float32, out *float32)
+// func logGradientVector(n int, delta *float32, out *float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·logGradientAVX2(SB), NOSPLIT, $0-24
+TEXT ·logGradientVector(SB), NOSPLIT, $0-24
 	MOVQ delta+8(FP), AX
 	MOVQ out+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -1710,9 +1710,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func mulAVX2(n int, dst *float32, a *float32, b *float32)
+// func mulVector(n int, dst *float32, a *float32, b *float32)
 // Requires: AVX
-TEXT ·mulAVX2(SB), NOSPLIT, $0-32
+TEXT ·mulVector(SB), NOSPLIT, $0-32
 	MOVQ dst+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ b+24(FP), DX
@@ -1764,9 +1764,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func subAVX2(n int, dst *float32, a *float32, b *float32)
+// func subVector(n int, dst *float32, a *float32, b *float32)
 // Requires: AVX
-TEXT ·subAVX2(SB), NOSPLIT, $0-32
+TEXT ·subVector(SB), NOSPLIT, $0-32
 	MOVQ dst+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ b+24(FP), DX
@@ -1818,9 +1818,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func largerAVX2(n int, dst *float32, a *float32, b *float32)
+// func largerVector(n int, dst *float32, a *float32, b *float32)
 // Requires: AVX
-TEXT ·largerAVX2(SB), NOSPLIT, $0-32
+TEXT ·largerVector(SB), NOSPLIT, $0-32
 	MOVQ dst+8(FP), AX
 	MOVQ a+16(FP), CX
 	MOVQ b+24(FP), DX
@@ -1888,9 +1888,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func giveEqualAVX2(n int, dx *float32, d *float32, x *float32, y *float32)
+// func giveEqualVector(n int, dx *float32, d *float32, x *float32, y *float32)
 // Requires: AVX
-TEXT ·giveEqualAVX2(SB), NOSPLIT, $0-40
+TEXT ·giveEqualVector(SB), NOSPLIT, $0-40
 	MOVQ dx+8(FP), AX
 	MOVQ d+16(FP), CX
 	MOVQ x+24(FP), DX
@@ -1967,9 +1967,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func axpyAVX2(n int, alpha float32, x *float32, y *float32)
+// func axpyVector(n int, alpha float32, x *float32, y *float32)
 // Requires: AVX, FMA3
-TEXT ·axpyAVX2(SB), NOSPLIT, $0-32
+TEXT ·axpyVector(SB), NOSPLIT, $0-32
 	VBROADCASTSS alpha+8(FP), Y0
 	MOVQ         x+16(FP), AX
 	MOVQ         y+24(FP), CX
@@ -2021,9 +2021,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func scaleAVX2(n int, alpha float32, x *float32)
+// func scaleVector(n int, alpha float32, x *float32)
 // Requires: AVX
-TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
+TEXT ·scaleVector(SB), NOSPLIT, $0-24
 	VBROADCASTSS alpha+8(FP), Y0
 	MOVQ         x+16(FP), AX
 	MOVQ         n+0(FP), CX
@@ -2070,9 +2070,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func clampAVX2(n int, lo float32, hi float32, dst *float32, src *float32)
+// func clampVector(n int, lo float32, hi float32, dst *float32, src *float32)
 // Requires: AVX
-TEXT ·clampAVX2(SB), NOSPLIT, $0-32
+TEXT ·clampVector(SB), NOSPLIT, $0-32
 	VBROADCASTSS lo+8(FP), Y0
 	VBROADCASTSS hi+12(FP), Y1
 	MOVQ         dst+16(FP), AX
@@ -2137,9 +2137,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func thresholdAVX2(n int, t float32, dst *float32, src *float32)
+// func thresholdVector(n int, t float32, dst *float32, src *float32)
 // Requires: AVX
-TEXT ·thresholdAVX2(SB), NOSPLIT, $0-32
+TEXT ·thresholdVector(SB), NOSPLIT, $0-32
 	VBROADCASTSS t+8(FP), Y0
 	MOVQ         dst+16(FP), AX
 	MOVQ         src+24(FP), CX
@@ -2191,9 +2191,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func cosSinAVX2(n int, cos *float32, sin *float32, src *float32, scale float32)
+// func cosSinVector(n int, cos *float32, sin *float32, src *float32, scale float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·cosSinAVX2(SB), NOSPLIT, $0-36
+TEXT ·cosSinVector(SB), NOSPLIT, $0-36
 	MOVQ         cos+8(FP), AX
 	MOVQ         sin+16(FP), CX
 	MOVQ         src+24(FP), DX
@@ -2578,9 +2578,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func adamAVX2(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
+// func adamVector(n int, theta *float32, grad *float32, m *float32, v *float32, rates *float32, scale float32)
 // Requires: AVX, FMA3
-TEXT ·adamAVX2(SB), NOSPLIT, $0-52
+TEXT ·adamVector(SB), NOSPLIT, $0-52
 	MOVQ         grad+16(FP), AX
 	MOVQ         rates+40(FP), CX
 	VBROADCASTSS scale+48(FP), Y0
@@ -3028,9 +3028,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func unitsAVX2(n int, w float32, origin float32, x *float32, total *int32)
+// func unitsVector(n int, w float32, origin float32, x *float32, total *int32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·unitsAVX2(SB), NOSPLIT, $0-32
+TEXT ·unitsVector(SB), NOSPLIT, $0-32
 	VBROADCASTSS w+8(FP), Y0
 	VBROADCASTSS origin+12(FP), Y1
 	MOVQ         x+16(FP), AX
@@ -3095,9 +3095,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func addUnitsAVX2(n int, total *int32, from *int32)
+// func addUnitsVector(n int, total *int32, from *int32)
 // Requires: AVX, AVX2
-TEXT ·addUnitsAVX2(SB), NOSPLIT, $0-24
+TEXT ·addUnitsVector(SB), NOSPLIT, $0-24
 	MOVQ total+8(FP), AX
 	MOVQ from+16(FP), CX
 	MOVQ n+0(FP), DX
@@ -3148,9 +3148,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func scaleOddAVX2(n int, w float32, dst *float32, src *float32)
+// func scaleOddVector(n int, w float32, dst *float32, src *float32)
 // Requires: AVX
-TEXT ·scaleOddAVX2(SB), NOSPLIT, $0-32
+TEXT ·scaleOddVector(SB), NOSPLIT, $0-32
 	VBROADCASTSS w+8(FP), Y0
 	MOVQ         dst+16(FP), AX
 	MOVQ         src+24(FP), CX

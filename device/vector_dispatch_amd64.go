@@ -4,71 +4,23 @@ package device
 
 import "unsafe"
 
-// useVectors replaces the element-wise kernels and reductions with AVX2 assembly.
-//
-// The data pointer of an empty slice may be passed, because the loops then access no memory.
-func useVectors(k *kernels) {
-	k.apply = [funcs]func(dst, src []float32){
-		Identity:  k.apply[Identity],
-		ReLU:      func(dst, src []float32) { reluAVX2(len(dst), first(dst), first(src)) },
-		LeakyReLU: func(dst, src []float32) { leakyAVX2(len(dst), first(dst), first(src)) },
-		Tanh:      func(dst, src []float32) { tanhAVX2(len(dst), first(dst), first(src)) },
-		Sigmoid:   func(dst, src []float32) { sigmoidAVX2(len(dst), first(dst), first(src)) },
-		Softplus:  func(dst, src []float32) { softplusAVX2(len(dst), first(dst), first(src)) },
-		Exp:       func(dst, src []float32) { expAVX2(len(dst), first(dst), first(src)) },
-		Log:       func(dst, src []float32) { logAVX2(len(dst), first(dst), first(src)) },
-	}
-	k.gradient = [funcs]func(delta, out []float32){
-		Identity:  k.gradient[Identity],
-		ReLU:      func(delta, out []float32) { reluGradientAVX2(len(delta), first(delta), first(out)) },
-		LeakyReLU: func(delta, out []float32) { leakyGradientAVX2(len(delta), first(delta), first(out)) },
-		Tanh:      func(delta, out []float32) { tanhGradientAVX2(len(delta), first(delta), first(out)) },
-		Sigmoid: func(delta, out []float32) {
-			sigmoidGradientAVX2(len(delta), first(delta), first(out))
-		},
-		Softplus: func(delta, out []float32) {
-			softplusGradientAVX2(len(delta), first(delta), first(out))
-		},
-		Exp: func(delta, out []float32) { expGradientAVX2(len(delta), first(delta), first(out)) },
-		Log: func(delta, out []float32) { logGradientAVX2(len(delta), first(delta), first(out)) },
-	}
+// useAVX2 replaces the element-wise kernels and reductions with AVX2 assembly.
+func useAVX2(k *kernels) {
+	useVectors(k)
 	k.raise8, k.raise1, k.between, k.apart = raise8AVX2, raise1AVX2, betweenAVX2, apartAVX2
 	k.lift = liftAVX2
 	k.columns = &columnKernels{columnSlopesAVX2, normalizeAVX2, normalizeGradientAVX2}
-	k.axpy = func(alpha float32, x, y []float32) { axpyAVX2(len(y), alpha, first(x), first(y)) }
-	k.scale = func(alpha float32, x []float32) { scaleAVX2(len(x), alpha, first(x)) }
-	k.clamp = func(dst, src []float32, lo, hi float32) {
-		clampAVX2(len(src), lo, hi, first(dst), first(src))
-	}
-	k.threshold = func(dst, src []float32, t float32) {
-		thresholdAVX2(len(src), t, first(dst), first(src))
-	}
-	k.mul = func(dst, a, b []float32) { mulAVX2(len(dst), first(dst), first(a), first(b)) }
-	k.sub = func(dst, a, b []float32) { subAVX2(len(dst), first(dst), first(a), first(b)) }
-	k.larger, k.giveEqual = largerAVX2, giveEqualAVX2
 	k.softmax, k.softmaxGradient = softmaxRowsAVX2, softmaxRowsGradientAVX2
 	k.standardize, k.standardizeGradient = standardizeAVX2, standardizeGradientAVX2
 	k.dot = dotVector
 	k.cosSin = func(cos, sin, src []float32, scale float32) {
-		cosSinVector(cos, sin, src, scale, false)
-	}
-	k.adam = func(p, g, m, v []float32, r *adamRates, scale float32) {
-		adamAVX2(len(p), first(p), first(g), first(m), first(v), &r.beta1, scale)
+		cosSinParts(cos, sin, src, scale, false)
 	}
 	k.adamOfSum = func(p []float32, g []float64, m, v []float32, r *adamRates, scale float64) {
 		adamOfSumAVX2(len(p), first(p), unsafe.SliceData(g), first(m), first(v), &r.beta1, scale)
 	}
 	k.gather = gatherVector
 	k.scatter = scatterVector
-	k.units = func(w, origin float32, x []float32, total []int32) {
-		unitsAVX2(len(x), w, origin, first(x), unsafe.SliceData(total))
-	}
-	k.addUnits = func(total, from []int32) {
-		addUnitsAVX2(len(from), unsafe.SliceData(total), unsafe.SliceData(from))
-	}
-	k.scaleOdd = func(w float32, dst, src []float32) {
-		scaleOddAVX2(len(dst), w, first(dst), first(src))
-	}
 }
 
 func dotVector(a, b []float32) float64 {
@@ -105,16 +57,16 @@ func useWideVectors(k *kernels) {
 		logGradientAVX512(len(delta), first(delta), first(out))
 	}
 	k.cosSin = func(cos, sin, src []float32, scale float32) {
-		cosSinVector(cos, sin, src, scale, true)
+		cosSinParts(cos, sin, src, scale, true)
 	}
 	k.squaresOfTwo = func(a, b []float32) (x, y float64) {
 		return squaresOfTwoAVX512(len(a), first(a), first(b))
 	}
 }
 
-// cosSinVector works on parts that fit into the first-level cache, because it reads each part
+// cosSinParts works on parts that fit into the first-level cache, because it reads each part
 // twice.
-func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
+func cosSinParts(cos, sin, src []float32, scale float32, wide bool) {
 	const stretch = 1024
 	for len(src) > 0 {
 		n := min(stretch, len(src))
@@ -124,7 +76,7 @@ func cosSinVector(cos, sin, src []float32, scale float32, wide bool) {
 		case wide:
 			cosSinAVX512(n, &cos[0], &sin[0], &src[0], scale)
 		default:
-			cosSinAVX2(n, &cos[0], &sin[0], &src[0], scale)
+			cosSinVector(n, &cos[0], &sin[0], &src[0], scale)
 		}
 		cos, sin, src = cos[n:], sin[n:], src[n:]
 	}

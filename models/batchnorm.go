@@ -11,9 +11,8 @@ import "github.com/seed7ba64551/privgen/device"
 //
 // Source: Ioffe and Szegedy, "Batch Normalization", 2015.
 type batchNorm struct {
-	pixels   int // pixels of a record
-	channels int
-	f        device.Func
+	gainUnit
+	f device.Func
 	// running holds the average of the moments over the last batches. latest is scratch: the moments
 	// of a batch minus running.
 	running, latest device.Matrix
@@ -33,23 +32,12 @@ func (u *batchNorm) start(be device.Backend) {
 	be.Fill(u.running.RowRange(1, 2), 1)
 }
 
-func (u *batchNorm) out() int { return u.pixels * u.channels }
-
-func (u *batchNorm) blocks(float64) []block {
-	return []block{{name: "gain", rows: 1, cols: u.channels, fill: 1},
-		{name: "shift", rows: 1, cols: u.channels}}
-}
-
-func (u *batchNorm) columns(m device.Matrix) device.Matrix {
-	return m.Reshape(m.Rows*u.pixels, u.channels)
-}
-
 func (u *batchNorm) stats(t *pass, n *node) device.Matrix {
 	return t.memory(n, 1, batchNormStats, u.channels)
 }
 
 func (u *batchNorm) forward(t *pass, n *node) {
-	x, y, stats := u.columns(t.operand(n, 0)), u.columns(t.value(n)), u.running
+	x, y, stats := u.at(t.operand(n, 0)), u.at(t.value(n)), u.running
 	if t.trains {
 		stats = u.stats(t, n).RowRange(0, 2)
 		t.be.Moments(stats, x, batchNormEps)
@@ -69,7 +57,7 @@ func (u *batchNorm) average(be device.Backend, stats device.Matrix) {
 func (u *batchNorm) backward(t *pass, n *node) {
 	delta, s := t.delta(n), u.stats(t, n)
 	t.be.Gradient(u.f, delta, t.value(n))
-	t.be.NormalizeGradient(u.columns(delta), u.columns(t.operand(n, 0)), s.RowRange(0, 2),
+	t.be.NormalizeGradient(u.at(delta), u.at(t.operand(n, 0)), s.RowRange(0, 2),
 		t.blocks[n.first], s.RowRange(2, 3), s.RowRange(3, 4))
 	t.pull(n, 0, func(dx device.Matrix) { t.be.Apply(device.Identity, dx, delta) })
 }

@@ -138,7 +138,7 @@ func upSample64(u *upSampleUnit, x []float64) []float64 {
 }
 
 func batchNorm64(u *batchNorm, gain, shift []float64, batch [][]float64) [][]float64 {
-	n := float64(len(batch) * u.pixels)
+	n := float64(len(batch) * u.places)
 	mean, spread := make([]float64, u.channels), make([]float64, u.channels)
 	for _, x := range batch {
 		for i, v := range x {

@@ -158,7 +158,7 @@ func stripes(rng *rand.Rand, rows int) device.Batch {
 func TestBatchNormHasNoNorms(t *testing.T) {
 	be := device.CPU()
 	g := newSketch("x")
-	norm := &batchNorm{pixels: 1, channels: 3, f: device.ReLU}
+	norm := &batchNorm{gainUnit: gainUnit{1, 3}, f: device.ReLU}
 	norm.start(be)
 	h := g.add(norm, g.dense(g.input(4), device.Identity, 3))
 	g.end(crossEntropy{}, g.dense(h, device.Identity, 2))

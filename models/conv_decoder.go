@@ -99,7 +99,7 @@ func (g *sketch) normalised(f device.Func, norm bool, channels int,
 		return layer(f)
 	}
 	x := layer(device.Identity)
-	return g.add(&batchNorm{pixels: x.width / channels, channels: channels, f: f}, x)
+	return g.add(&batchNorm{gainUnit: gainUnit{x.width / channels, channels}, f: f}, x)
 }
 
 // double adds the units that turn images of the form m into images of twice the height and width,

@@ -75,6 +75,7 @@ func Check(d Data) error {
 	if err := given("records.Check", d); err != nil {
 		return err
 	}
+	d = unstated(d)
 	switch t := d.(type) {
 	case *Table:
 		return t.check()
@@ -82,8 +83,6 @@ func Check(d Data) error {
 		return t.check()
 	case *Frame:
 		return t.check()
-	case stated:
-		return Check(t.Data)
 	case *Persons: // as Data, Persons hold only one row of each person
 		return Check(t.rows)
 	case *Linked:

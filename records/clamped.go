@@ -63,11 +63,9 @@ func guard(d Data, anyValue bool) Data {
 // [Data]. Other types report a failure by a method
 // Failed() bool. It does not reveal which records failed, or their values.
 func Failed(d Data) bool {
-	switch own := d.(type) {
+	switch own := unstated(d).(type) {
 	case *clamped:
 		return own.failed.Load() || Failed(own.data)
-	case stated:
-		return Failed(own.Data)
 	case interface{ Failed() bool }:
 		return own.Failed()
 	}

@@ -114,10 +114,7 @@ func labelsOf(d Data) []int32 {
 // AsFrame returns d if it is a frame, or the frame that [WithUnit] or [WithPart] wraps; ok is false
 // for other data. The frame alone does not state the wrapper's unit and part: its unit is a record.
 func AsFrame(d Data) (f *Frame, ok bool) {
-	if s, said := d.(stated); said {
-		return AsFrame(s.Data)
-	}
-	f, ok = d.(*Frame)
+	f, ok = unstated(d).(*Frame)
 	return f, ok
 }
 

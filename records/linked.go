@@ -272,13 +272,8 @@ func (l *linker) linked() *Linked {
 // AsLinked returns the rows of several tables in data, even if [WithUnit] or [WithPart] wraps them;
 // ok is false for other data.
 func AsLinked(d Data) (l *Linked, ok bool) {
-	switch own := d.(type) {
-	case stated:
-		return AsLinked(own.Data)
-	case *Linked:
-		return own, own != nil && own.linkedRef != nil
-	}
-	return nil, false
+	l, _ = unstated(d).(*Linked)
+	return l, l != nil && l.linkedRef != nil
 }
 
 // Tables returns the public description of the tables.

@@ -163,6 +163,7 @@ func keepRows(rows []int32, most int) []int32 {
 
 // copyRows returns copies of rows, in a type of this package.
 func copyRows(d Data, rows []int32) (Data, error) {
+	d = unstated(d)
 	switch own := d.(type) {
 	case *Table:
 		return own.Take(rows), nil
@@ -170,8 +171,6 @@ func copyRows(d Data, rows []int32) (Data, error) {
 		return own.Take(rows), nil
 	case *SetTable:
 		return own.Take(rows), nil
-	case stated:
-		return copyRows(own.Data, rows)
 	}
 	d = Clamped(d)
 	whole, err := Concat(d.Schema(), d)
@@ -230,13 +229,8 @@ func RowsOf(d Data) (Data, Shares) {
 // AsPersons returns the persons in data, even if [WithUnit] or [WithPart] wraps them; ok is false
 // for other data.
 func AsPersons(d Data) (p *Persons, ok bool) {
-	switch own := d.(type) {
-	case stated:
-		return AsPersons(own.Data)
-	case *Persons:
-		return own, own != nil && own.personsRef != nil
-	}
-	return nil, false
+	p, _ = unstated(d).(*Persons)
+	return p, p != nil && p.personsRef != nil
 }
 
 // Schema returns the schema of the rows, with [Schema.RowsPerPerson] set.

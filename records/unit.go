@@ -157,3 +157,14 @@ type stated struct {
 }
 
 func (s stated) Unit() string { return s.unit }
+
+// unstated returns the records in wrappers that state a unit or a part, and other data unchanged.
+func unstated(d Data) Data {
+	for {
+		s, ok := d.(stated)
+		if !ok {
+			return d
+		}
+		d = s.Data
+	}
+}

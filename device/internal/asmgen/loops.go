@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
@@ -12,10 +14,21 @@ import (
 // The loops process n ≥ 0 numbers, eight (or sixteen) at a time. The remaining numbers are read and
 // written with a mask, so memory outside the operands is not accessed.
 
+// translated holds the functions of vector_amd64.s that arm64 has too, under the same names, so that
+// both share the code that calls them.
+var translated = strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
+	"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
+	"axpy scale clamp threshold cosSin adam units addUnits scaleOdd larger giveEqual")
+
+// shared holds the translated functions while vector_amd64.s is written.
+var shared []string
+
 func begin(name, signature string, doc ...string) {
 	level := "AVX2"
 	if wide {
 		level = "AVX512"
+	} else if slices.Contains(shared, name) {
+		level = "Vector"
 	}
 	TEXT(name+level, NOSPLIT, signature)
 	Doc(doc...)

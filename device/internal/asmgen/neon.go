@@ -75,10 +75,7 @@ func neon(from, asm, stubs, pkg string) error {
 	f.gemm()
 	f.thin()
 	f.dots()
-	for _, name := range strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
-		"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
-		"axpy scale clamp threshold cosSin adam units addUnits " +
-		"scaleOdd larger giveEqual") {
+	for _, name := range translated {
 		f.translate(string(source), name)
 	}
 	f.writeConstants()
@@ -143,12 +140,12 @@ var (
 
 // translate writes the arm64 version of a function of vectors.
 func (f *neonFile) translate(source, name string) {
-	start := strings.Index(source, "TEXT ·"+name+"AVX2(SB)")
+	start := strings.Index(source, "TEXT ·"+name+"Vector(SB)")
 	if start < 0 {
-		panic("asmgen: no function " + name + "AVX2 in the assembly for amd64")
+		panic("asmgen: no function " + name + "Vector in the assembly for amd64")
 	}
 	before := strings.LastIndex(source[:start], "// func ")
-	signature, _, _ := strings.Cut(source[before+len("// func ")+len(name+"AVX2"):], "\n")
+	signature, _, _ := strings.Cut(source[before+len("// func ")+len(name+"Vector"):], "\n")
 	body := source[start:]
 	frame := regexp.MustCompile(`\$0-(\d+)`).FindStringSubmatch(body)[1]
 	bytes, _ := strconv.Atoi(frame)
@@ -160,7 +157,7 @@ func (f *neonFile) translate(source, name string) {
 		t.bits[m[1]] = m[2]
 	}
 	t.find(loop)
-	f.beginFramed(name+"NEON", signature, 32*len(t.pointers), bytes)
+	f.beginFramed(name+"Vector", signature, 32*len(t.pointers), bytes)
 	f.line("\tMOVD $neonConstants<>(SB), R14")
 	t.instructions(head)
 	f.line("\tB more\n\nloop:")

@@ -17,6 +17,7 @@ import (
 var c constants
 
 func vector() {
+	shared = translated
 	elementwise("exp", exp)
 	elementwise("log", logarithm)
 	elementwise("tanh", tanh)
