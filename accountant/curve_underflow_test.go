@@ -25,8 +25,8 @@ func TestCurvesKeepTinyDeltasOfLargeLosses(t *testing.T) {
 		{curve([]float64{1, 690}, []float64{1e-25, 0}), 0, 689},
 		{curve([]float64{0, 650, 690}, []float64{1e-10, 1e-28, 0}), 1e-30, 680},
 		// 1 − (1−2.4e-20)^1e17 is above 2.3e-3.
-		{accountant.Repeated{Event: curve([]float64{0, 700}, []float64{2.4e-20, 0}), Count: 1e17},
-			1e-3, 600},
+		{accountant.Repeated{Event: accountant.Repeated{Event: curve([]float64{0, 700},
+			[]float64{2.4e-20, 0}), Count: 1e9}, Count: 1e8}, 1e-3, 600},
 	} {
 		got, err := accountant.Epsilon(c.event, c.delta, accountant.AddOrRemoveOne)
 		if err == nil && !(got.Upper >= c.at) {

@@ -10,7 +10,8 @@ import (
 // guarantee states by how much ε exceeds it.
 func TestLowerEndsOfLargeLaplaceNoise(t *testing.T) {
 	r := accountant.AddOrRemoveOne
-	e := accountant.Repeated{Event: accountant.Laplace{Scale: 1e12}, Count: 1e12} // ε is 1 at δ = 0
+	e := accountant.Repeated{Event: accountant.Repeated{Event: accountant.Laplace{Scale: 1e12},
+		Count: 1e6}, Count: 1e6} // ε is 1 at δ = 0
 	if b, err := accountant.Epsilon(e, 0, r); err != nil || !(b.Lower <= 1) {
 		t.Errorf("ε at δ = 0: %v, %v; want a lower end of at most 1", b, err)
 	}

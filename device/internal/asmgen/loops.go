@@ -14,8 +14,8 @@ import (
 // The loops process n ≥ 0 numbers, eight (or sixteen) at a time. The remaining numbers are read and
 // written with a mask, so memory outside the operands is not accessed.
 
-// translated holds the functions of vector_amd64.s that arm64 has too, under the same names, so that
-// both share the code that calls them.
+// translated holds the functions of vector_amd64.s that arm64 has too, under the same names, so
+// that both share the code that calls them.
 var translated = strings.Fields("exp log tanh sigmoid softplus relu leaky reluGradient " +
 	"leakyGradient tanhGradient sigmoidGradient softplusGradient expGradient logGradient mul sub " +
 	"axpy scale clamp threshold cosSin adam units addUnits scaleOdd larger giveEqual")
