@@ -13,7 +13,7 @@ import (
 // rareClasses is a model of which one record in 2,500 is of the last class.
 type rareClasses struct{ s records.Schema }
 
-func (m rareClasses) Schema() records.Schema      { return m.s }
+func (m rareClasses) Schema() records.Schema     { return m.s }
 func (rareClasses) Encode() (*synth.File, error) { return synth.NewFile(struct{}{}) }
 func (m rareClasses) Sampler(synth.Draw) (synth.Sampler, error) {
 	return synth.Sampler{Schema: m.s, Next: func(n int) (records.Data, error) {
