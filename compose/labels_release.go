@@ -91,8 +91,8 @@ func (l *labelled) balance(m *model) {
 			}
 		}
 		for i, sum := range sums {
-			if by := want[i] / sum; by > 0 && scale[i]*by < math.MaxFloat32 {
-				scale[i] *= by
+			if by := want[i] / sum; by > 0 && by < math.MaxFloat32 {
+				scale[i] = min(max(scale[i]*by, 1e-30), 1e30) // so that biases are finite
 			}
 		}
 	}
