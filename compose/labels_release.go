@@ -69,16 +69,18 @@ func (l *labelled) balance(m *model) {
 	if err != nil {
 		return
 	}
-	rows, err := c.generate(-1, max(1, min(judged*classes, 1<<21/classes)))
-	if err != nil {
-		return
-	}
 	var all []float32
 	want, scale := make([]float64, classes), slices.Repeat([]float64{1}, classes)
-	c.score.each(rows, func(p []float32, own int32) {
-		want[own]++
-		all = append(all, p...)
-	})
+	for most := max(1, min(judged*classes, 1<<21/classes)); len(all) < most*classes; {
+		rows, err := c.generate(-1, min(judged, most-len(all)/classes))
+		if err != nil {
+			return
+		}
+		c.score.each(rows, func(p []float32, own int32) {
+			want[own]++
+			all = append(all, p...)
+		})
+	}
 	for range 100 { // each divides every record's probabilities, and then scales those of each class
 		sums := make([]float64, classes)
 		for p := range slices.Chunk(all, classes) {
