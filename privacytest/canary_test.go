@@ -57,7 +57,7 @@ func fitted(p synth.Plan) trained {
 		var out []float64
 		for _, s := range f.Sections {
 			// of DPGM with marginals, and of ranks
-			if strings.HasSuffix(s.Name, " target") || s.Name == "quantiles.parts" {
+			if strings.HasSuffix(s.Name, " target") || s.Name == "ranks.parts" {
 				v, err := synth.ReadFloats[float64](s.Data, len(s.Data)/8)
 				if err != nil {
 					return nil, err
