@@ -48,7 +48,7 @@ func (p profile) truePositive(falsePositive float64) float64 {
 	best := 1.0
 	for i, eps := range p.eps {
 		best = min(best, math.Exp(eps)*falsePositive+p.delta[i],
-			1-math.Exp(-eps)*(1-p.delta[i]-falsePositive))
+			math.Exp(-eps)*(p.delta[i]+falsePositive)-math.Expm1(-eps)) // 1 − e^−ε·(1−δ−f)
 	}
 	return min(1, max(best, falsePositive))
 }

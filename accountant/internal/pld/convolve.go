@@ -291,7 +291,7 @@ func (ch *channel) scan(logTarget float64, mass func(float64) float64,
 	var u, d, target float64
 	for k := len(ch.mass) - 1; k >= 0; k-- {
 		l := ch.lossAt(k)
-		if (len(ch.mass)-1-k)%32 == 0 {
+		if (len(ch.mass)-1-k)%32 == 0 || math.IsInf(target, 1) { // it overflows far above the answer
 			target = math.Exp(logTarget + ch.theta*l - ch.logScale)
 		}
 		if !(target >= 1e-280) {

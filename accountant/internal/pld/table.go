@@ -26,9 +26,11 @@ func NewTable(eps, delta []float64) *Discrete {
 	hull = append(hull, point{t: 1, l: math.Inf(1), d: p.inf})
 	for i := 1; i+1 < len(hull); i++ {
 		left, right := before(hull[i-1], hull[i]), after(hull[i], hull[i+1])
+		left = max(left, -math.Ldexp(1, int(hull[i].k))) // Q has at most all of its mass above
 		if m := hull[i].t * (right - left); m > 0 {
 			p.loss = append(p.loss, hull[i].l)
-			p.mass = append(p.mass, m*(1+16*ulp)+16*ulp*hull[i-1].d)
+			// A slope is off by a few ulps, and so is the segment before the point.
+			p.mass = append(p.mass, m*(1+16*ulp)+16*ulp*min(hull[i-1].d, math.Exp(hull[i].l)))
 		}
 	}
 	if len(p.loss) == 0 {
