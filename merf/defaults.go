@@ -221,5 +221,8 @@ func (c Config) cost(t defaults.Task) defaults.Cost {
 	if _, ok := c.Kernel.(rff.Pairs); !ok { // Pairs does not store the features of a batch
 		bytes += float64(g.Generators*g.Batch)*dim*8 + dim*float64(c.Schema.Dim())*4
 	}
+	if _, ok := g.Architecture.(models.ConvDecoder); ok { // maps of all layers, and their gradients
+		bytes += 200 * float64(g.Generators*g.Batch) * float64(c.Schema.Dim())
+	}
 	return defaults.CostOf(release+float64(g.Steps)*c.stepOperations(g), bytes)
 }

@@ -185,11 +185,11 @@ func (s *strict) readLine() ([]byte, error) {
 		err = nil // the last line may lack its end
 	}
 	switch {
-	case err != nil:
-		return nil, err
-	case len(line) > s.most():
+	case len(line) > s.most(): // whatever err says of the buffer
 		return nil, fileFault("line %d is longer than %d bytes: want line feeds between records, %s%s", s.line,
 			s.most(), orLines, notPublic)
+	case err != nil:
+		return nil, err
 	case !utf8.Valid(line):
 		return nil, fileFault("line %d is not UTF-8: want --encoding latin-1, or utf-16, %s%s", s.line,
 			orLines, notPublic)

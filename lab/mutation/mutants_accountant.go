@@ -172,7 +172,7 @@ func accountantMutants() []mutant {
 			Why: "adding a record may cost more than removing one, and is not priced"},
 		{Name: "accountant/a curve below its points", In: in,
 			Tests: at(in, "Curve|Tabulat|Direction"),
-			Old:   "m*(1+16*ulp)+16*ulp*hull[i-1].d", New: "m*0.99",
+			Old:   "m*(1+16*ulp)+16*ulp*min(hull[i-1].d, math.Exp(hull[i].l))", New: "m*0.99",
 			Why: "the price of a tabulated mechanism is too low"},
 		{Name: "accountant/calibration overshoots", In: in, Tests: calibrated,
 			Old: "if p.Upper <= s.target.Epsilon {", New: "if p.Upper <= 1.02*s.target.Epsilon {",
