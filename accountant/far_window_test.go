@@ -18,8 +18,8 @@ func TestTwoUsesOfAFarLossCostNoLessThanOne(t *testing.T) {
 	}
 }
 
-// The mechanism is ideal up to a loss of −4: P has e^−4 of its mass there, where Q has all of it, and
-// the rest where Q has none. A sample of half of the records has P = Q/2 + P/2 against Q. The
+// The mechanism is ideal up to a loss of −4: P has e^−4 of its mass there, where Q has all of it,
+// and the rest where Q has none. A sample of half of the records has P = Q/2 + P/2 against Q. The
 // point at −35.82 lies on the curve. It must not give Q a mass of its own.
 func TestLowerEndOfASampledCurveOfFarNegativeLosses(t *testing.T) {
 	c, err := accountant.Tabulate("floor", []float64{-35.82, -4},
