@@ -35,7 +35,7 @@ var limits = []struct {
 	most  int
 	count func(house) int
 }{
-	{"lines of code", 75_750, func(h house) int { return h.lines }},
+	{"lines of code", 75_730, func(h house) int { return h.lines }},
 	{"public packages", 28, func(h house) int { return len(h.public) }},
 	{"exported names and methods", 1_500, func(h house) int { return h.names }},
 	{"imports between packages", 170, func(h house) int { return h.edges }},
