@@ -1,4 +1,4 @@
-package privgen
+package frontdoor_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed7ba64551/privgen"
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
 )
@@ -15,7 +16,7 @@ import (
 // heap is measured at the third step of training, after a collection.
 func TestPredictedMemoryOfImages(t *testing.T) {
 	s := records.Image(28, 28).WithLabels("a", "b", "c")
-	p, err := MERF(s, accountant.Budget{Epsilon: 8, Delta: 1e-5}).Nominal(400).Plan()
+	p, err := privgen.MERF(s, accountant.Budget{Epsilon: 8, Delta: 1e-5}).Nominal(400).Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestPredictedMemoryOfImages(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	before, most, reports := heap(), uint64(0), 0
-	_, _ = p.Fit(ctx, data, OnProgress(func(n Progress) {
+	_, _ = p.Fit(ctx, data, privgen.OnProgress(func(n privgen.Progress) {
 		if reports++; reports == 3 {
 			most = max(most, heap()-before)
 			cancel()
