@@ -11,7 +11,7 @@ import (
 //
 // Errors: all errors of the part's Sampler.
 func (l *labelled) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
-	c, err := l.drawing(m, d)
+	c, err := l.drawing(m, d, nil)
 	if err != nil {
 		return synth.Sampler{}, err
 	}
@@ -32,13 +32,12 @@ type labelsDraw struct {
 	unaccepted int // number of returned places that ran out of attempts
 }
 
-func (l *labelled) drawing(m *model, d synth.Draw) (*labelsDraw, error) {
+func (l *labelled) drawing(m *model, d synth.Draw, score *scorer) (*labelsDraw, error) {
 	part := m.of[0]
 	all, err := part.Sampler(d)
-	if err != nil {
-		return nil, err
+	if err == nil && score == nil {
+		score, err = newScorer(l.config, l.backend, all.Schema, l.params)
 	}
-	score, err := newScorer(l.config, l.backend, all.Schema, l.params)
 	if err != nil {
 		return nil, err
 	}

@@ -25,11 +25,12 @@ type labelled struct {
 //
 // Errors: ctx.Err().
 func (l *labelled) agree(ctx context.Context, m *model) (list []float64, err error) {
+	var score *scorer // for all classes, since it takes memory
 	for class := range m.Schema().Classes() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		list = append(list, l.rate(m, class))
+		list = append(list, l.rate(m, class, &score))
 	}
 	return list, nil
 }
@@ -39,12 +40,13 @@ const judged = 500
 
 // rate measures the agreement of one class. It is 0 if the part's model cannot draw the class. This
 // is no error, since the run has been paid for and its result must be released.
-func (l *labelled) rate(m *model, class int) float64 {
+func (l *labelled) rate(m *model, class int, score **scorer) float64 {
 	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
-		Means: m.Schema().Kind() == records.GreyImage})
+		Means: m.Schema().Kind() == records.GreyImage}, *score)
 	if err != nil {
 		return 0
 	}
+	*score = c.score
 	rows, err := c.generate(class, judged)
 	if err != nil {
 		return 0
@@ -65,13 +67,13 @@ func (l *labelled) rate(m *model, class int) float64 {
 func (l *labelled) balance(m *model) {
 	classes := m.Schema().Classes()
 	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: -1,
-		Means: m.Schema().Kind() == records.GreyImage})
+		Means: m.Schema().Kind() == records.GreyImage}, nil)
 	if err != nil {
 		return
 	}
 	var all []float32
 	want, scale := make([]float64, classes), slices.Repeat([]float64{1}, classes)
-	for most := max(1, min(judged*classes, 1<<21/classes)); len(all) < most*classes; {
+	for most := max(1, min(judged/2*classes, 1<<21/classes)); len(all) < most*classes; {
 		rows, err := c.generate(-1, min(judged, most-len(all)/classes))
 		if err != nil {
 			return
