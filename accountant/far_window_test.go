@@ -48,3 +48,20 @@ func TestTradeOffKeepsTinyDeltas(t *testing.T) {
 		}
 	}
 }
+
+// Q has 1−1/e of its mass where P has practically none, the rest at loss 1. All of that mass has
+// the loss log(1−q) in a sample, which a grid must not miss between losses that are far apart.
+func TestPriceOfASampleIsTightAtItsFloor(t *testing.T) {
+	for _, low := range []float64{-20, -34, -37, -50, -300} {
+		c := accountant.Curve{Epsilons: []float64{low, 1}, Deltas: []float64{-math.Expm1(low), 0}}
+		for _, q := range []float64{1e-3, 0.25, 0.5, 0.99} {
+			b, err := accountant.Delta(accountant.Composed{Events: []accountant.Event{
+				accountant.PoissonSampled{Probability: q, Event: c},
+				accountant.Gaussian{NoiseMultiplier: 40}}}, 0, accountant.AddOrRemoveOne)
+			want := q * -math.Expm1(-1) // without the Gaussian, which moves losses by .025
+			if err != nil || !(b.Upper > want*0.98 && b.Upper < b.Lower*1.001) {
+				t.Errorf("floor %v, rate %v: %v, %v; want about %v", low, q, b, err, want)
+			}
+		}
+	}
+}

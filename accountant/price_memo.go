@@ -82,10 +82,3 @@ func (m *memo[V]) keepLocked(key string, p V) {
 	}
 	m.recent[key] = p
 }
-
-// forget empties the cache, for benchmarks of first prices.
-func (m *memo[V]) forget() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.recent, m.older = nil, nil
-}

@@ -191,6 +191,3 @@ func (b FixedBlock) check(what string, rows, cols int) {
 			"2⁻¹⁰¹ and 2⁹⁹, and at least 1", what, b.Unit, b.Chain))
 	}
 }
-
-// row returns row i.
-func (b FixedBlock) row(i int) []int32 { return b.Units[i*b.Cols : (i+1)*b.Cols] }

@@ -323,3 +323,6 @@ func TestViewsOfFixedSums(t *testing.T) {
 		}
 	}
 }
+
+// row returns row i.
+func (b FixedBlock) row(i int) []int32 { return b.Units[i*b.Cols : (i+1)*b.Cols] }

@@ -7,6 +7,7 @@ func priceMutants() []mutant {
 			Old: old, New: new, Why: why}
 	}
 	const pld, below = "accountant/internal/pld", "the published ε is below the price"
+	const dear = "a sound price is more than a tenth too high"
 	return []mutant{
 		in(pld, "a sum is exactly normal", "NormalBounds",
 			"+ sign*2*most*far", "+ sign*0*most*far", below),
@@ -54,6 +55,12 @@ func priceMutants() []mutant {
 			"ok && len(lists) == 1 && !banded {", "ok && len(lists) == 1 {\n\t\t_ = banded", below),
 		in(pld, "far slopes of curves underflow", "FarLossesKeep",
 			"(b.t * -math.Expm1(a.l-b.l))", "(math.Exp(b.l) * math.Exp(b.l) * -math.Expm1(a.l-b.l))", below),
+		{Name: "accountant/internal/pld/mass of Q alone has no place in a sample", In: pld,
+			Tests: at("accountant", "TightAtItsFloor"), Old: "hidden := b.lowP <", New: "hidden := 1 <",
+			Why: dear},
+		{Name: "accountant/internal/pld/wide cells forget their upper ends", In: pld,
+			Tests: at("accountant", "TightAtItsFloor"), Old: "c.e[j] > (1-1e-10)*m",
+			New: "c.e[j] > 2*m", Why: dear},
 		{Name: "accountant/internal/pld/the target above far losses overflows", In: pld,
 			Tests: at("accountant", "TwoUsesOfAFarLoss"), Old: " || math.IsInf(target, 1)", New: "",
 			Why: below},

@@ -20,12 +20,24 @@ func NewSampled(q float64, base Pair) *Sampled {
 	return &Sampled{q, base, &sampledWork{}}
 }
 
+// plan maps the nodes of the base. Where Q has mass but P has hardly any, the loss is the floor
+// log(1−q). If no other losses are near, the floor has a cell of its own, which rounding cannot
+// miss.
 func (p *Sampled) plan(tail float64) []float64 {
 	nodes := p.base.plan(min(tail/p.q, 1e-3))
-	out := nodes[:0]
+	b := &p.work.c
+	p.base.cut(nodes[:1], b)
+	hidden := b.lowP < 1e-3*(b.lowP+b.lowD) // far below the first node
+	floor := math.Log1p(-p.q)
+	span := logMixture(p.q, nodes[len(nodes)-1]) - floor
+	width := 1e-6 * span
+	var out []float64
 	for _, l := range nodes {
-		x := logMixture(p.q, l)
-		if len(out) == 0 || x > out[len(out)-1] {
+		x, n := logMixture(p.q, l), len(out)
+		atFloor := n == 0 && hidden || n > 0 && out[n-1] <= floor+width
+		if atFloor && x > floor+span/100 && span > -floor/10 {
+			out = append(out[:0], floor-width, floor+width, x)
+		} else if n == 0 || x > out[n-1] {
 			out = append(out, x)
 		}
 	}
@@ -41,6 +53,14 @@ func logMixture(q, l float64) float64 {
 		return math.Log1p(u)
 	}
 	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
+}
+
+// aboveFloor returns 1−q−e^x for x at or below the floor, with an error of 2 ulps of q, or of itself, at most.
+func aboveFloor(q, x float64) float64 {
+	if q < 0.5 {
+		return max(0, -math.Expm1(x)-q)
+	}
+	return max(0, 1-q-math.Exp(x))
 }
 
 // baseLoss inverts logMixture. It returns −∞ at and below the floor log(1−q).
@@ -95,12 +115,12 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 		c.lowErr = p.q*b.lowErr + (1-p.q)*b.lowErr/grow + 4*ulp*(c.lowP+c.lowD)
 	} else {
 		// The base's lowest losses fall into the cell that contains the floor.
-		floor := math.Exp(nodes[k-1])
-		c.e[k-1] = p.q*b.lowP + max(0, 1-p.q-floor)*lowQ
+		above := aboveFloor(p.q, nodes[k-1])
+		c.e[k-1] = p.q*b.lowP + above*lowQ
 		c.d[k-1] = p.q * b.lowD
-		// The last term is the rounding error of 1−q−floor, an ulp of 1, which also moves the floor.
-		c.err[k-1] = p.q*b.lowErr + max(0, 1-p.q-floor)*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) +
-			ulp*p.q*lowQ
+		// The last term is the rounding error of aboveFloor, which also moves the floor.
+		c.err[k-1] = p.q*b.lowErr + above*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) +
+			2*ulp*p.q*lowQ
 	}
 	for i := range b.e {
 		c.e[k+i] = p.q * b.e[i]

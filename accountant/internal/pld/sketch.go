@@ -30,9 +30,12 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 			if !(m > 0 && m < 2) {
 				continue
 			}
-			// The loss of the merged cell: log P/Q with P/Q = e^{n_j}·m/(m−e).
-			t.loss = append(t.loss,
-				min(nodes[j+1], max(nodes[j], nodes[j]-math.Log1p(-min(c.e[j]/m, 1-1e-16)))))
+			// The loss of the merged cell: log P/Q with P/Q = e^{n_j}·m/(m−e) = e^{n_j+w}·m/(m+d).
+			l := nodes[j] - math.Log1p(-min(c.e[j]/m, 1-1e-16))
+			if c.e[j] > (1-1e-10)*m {
+				l = nodes[j+1] - math.Log1p(c.d[j]/m)
+			}
+			t.loss = append(t.loss, min(nodes[j+1], max(nodes[j], l)))
 			t.mass = append(t.mass, m)
 			t.end = append(t.end, nodes[j+1])
 		}
