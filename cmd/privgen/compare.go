@@ -50,8 +50,9 @@ func newCompare(a *app) *cobra.Command {
 		}),
 	}
 	f := c.Flags()
+	j.where.plans = true
 	j.where.flags(c)
-	f.MarkHidden("new-ledger") // a ledger with the budget of one plan is too small
+	f.MarkHidden("new-ledger")
 	j.in.flags(f)
 	f.StringVar(&j.holdout, "holdout", "", "`file` of real records that no generator has seen")
 	f.IntVar(&j.settings.Rows, "rows", 0, "`number` of records of each kind to compare; 0 for 50,000")

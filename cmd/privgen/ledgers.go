@@ -26,6 +26,7 @@ type where struct {
 	store  string
 	ledger string
 	make   bool
+	plans  bool // several plans share the ledger, so the budget of one is too small
 }
 
 func (w *where) storeFlag(f *pflag.FlagSet) {
@@ -158,8 +159,12 @@ func (w *where) use(a *app, ctx context.Context, terms ledger.Terms) (*ledger.Le
 		return l, err
 	}
 	if !w.make {
-		return nil, inputf("the store has no ledger %q: create it with `privgen ledger create`, or "+
-			"give --new-ledger to create it with the plan's budget", w.ledger)
+		or := ", or give --new-ledger to create it with the plan's budget"
+		if w.plans {
+			or = " and a budget for all plans together"
+		}
+		return nil, inputf("the store has no ledger %q: create it with `privgen ledger create`%s",
+			w.ledger, or)
 	}
 	l, err = s.Create(ctx, w.ledger, terms)
 	if errors.Is(err, ledger.ErrExists) { // another process was faster

@@ -254,6 +254,8 @@ func TestPersonsOfSeveralRows(t *testing.T) {
 	s.reportOfPersons()
 	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "rows.json", "--ledger", "people",
 		"--person", "who", "-o", "out"), "rows per person")
+	s.oneLine(s.run(exitInput, "compare", "visits.csv", "plan.json", "--ledger", "none",
+		"--person", "who", "-o", "out"), "a budget for all plans together")
 	s.oneLine(s.run(exitUsage, "fit", "rows.json", "visits.csv", "--ledger", "rows", "--person", "who",
 		"-o", "y.gen"), "protects single rows")
 }
