@@ -174,103 +174,144 @@ const leastElements = 3 << 14
 
 // sound checks a part of a workbook: a sheet, whatever its name, or another part.
 func (b *bookBounds) sound(in io.Reader) error {
-	d := xml.NewDecoder(in)
-	row, column, first, isSheet, isList, shared := 0, 0, true, false, false, false
-	var text int64   // bytes since the start of a text or a cell
-	var index []byte // of a shared text, which comments may divide
+	d, p := xml.NewDecoder(in), bookPart{bookBounds: b}
 	for {
 		token, err := d.Token() // which checks that elements are closed
 		switch {
-		case err == io.EOF && !first:
+		case err == io.EOF && p.root != "":
 			return nil
-		case err != nil && first:
+		case err != nil && p.root == "":
 			return errNoXML
 		case err != nil:
 			return damagedBook
 		}
-		if chars, ok := token.(xml.CharData); ok {
-			if text += int64(len(chars)); text > longestText && (isSheet || isList) {
-				return longTexts
-			}
-			if n := len(b.lengths); isList && n > 0 {
-				b.lengths[n-1] = text
-			} else if shared {
-				index = append(index, chars...)
-			}
-			continue
-		}
-		if end, ok := token.(xml.EndElement); ok && shared && end.Name.Local == "v" {
-			b.use(string(index))
-		}
-		e, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		if first {
-			first, isSheet, isList = false, e.Name.Local == "worksheet", e.Name.Local == "sst"
-		}
-		switch {
-		case isList && e.Name.Local == "si":
-			text, b.lengths = 0, append(b.lengths, 0)
-		case isSheet && e.Name.Local == "c":
-			text, shared = 0, slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
-				return a.Name.Local == "t" && a.Value == "s"
-			})
-		case isSheet && e.Name.Local == "v":
-			index = index[:0]
-		}
-		if slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
-			return a.Name.Local == "formatCode" && len(a.Value) > longestFormat
-		}) {
-			return longTexts
-		}
-		if !isSheet || !slices.Contains([]string{"c", "v", "f", "is", "t"}, e.Name.Local) {
-			if b.elements--; b.elements < 0 {
-				return fileFault("the workbook has too many texts, rows or formats for its size: save the sheet as CSV")
+		switch e := token.(type) {
+		case xml.CharData:
+			err = p.chars(e)
+		case xml.StartElement:
+			err = p.start(e)
+		case xml.EndElement:
+			if p.shared && e.Name.Local == "v" {
+				b.use(string(p.index))
 			}
 		}
-		if !isSheet || e.Name.Local != "row" && e.Name.Local != "c" {
-			continue
+		if err != nil {
+			return err
 		}
-		place := ""
-		for _, a := range e.Attr {
-			if a.Name.Local == "r" {
-				place = a.Value
-			}
-		}
-		if e.Name.Local == "row" {
-			n := row + 1
-			if place != "" {
-				if _, err := fmt.Sscan(place, &n); err != nil {
-					return damagedBook
-				}
-			}
-			if n <= row {
-				return fileFault("the rows of the workbook are not in order: save it again with a spreadsheet program")
-			}
-			row, column = n, 0
-			continue
-		}
-		n := column + 1
-		if place != "" {
-			if n, _, err = excelize.CellNameToCoordinates(place); err != nil {
-				return damagedBook
-			}
-		}
-		if n <= column {
-			return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
-				"spreadsheet program", row)
-		}
-		cost := int64(n - column)
-		if cost > longGap { // the library makes room for it in steps, and leaves garbage
-			cost *= 3
-		}
-		if b.values -= cost; b.values < 0 {
-			return fileFault("the workbook has too many empty cells before others: remove what stands " +
-				"beside the table, and save it again")
-		}
-		column = n
 	}
+}
+
+// bookPart is a part of a workbook as far as it has been read.
+type bookPart struct {
+	*bookBounds
+	root        string // name of the first element
+	row, column int    // of the last cell of a sheet
+	text        int64  // bytes since the start of a text or a cell
+	shared      bool   // the cell shows a shared text
+	index       []byte // of a shared text, which comments may divide
+}
+
+func (p *bookPart) isSheet() bool { return p.root == "worksheet" }
+func (p *bookPart) isList() bool  { return p.root == "sst" } // of shared texts
+
+func (p *bookPart) chars(chars []byte) error {
+	if p.text += int64(len(chars)); p.text > longestText && (p.isSheet() || p.isList()) {
+		return longTexts
+	}
+	if n := len(p.lengths); p.isList() && n > 0 {
+		p.lengths[n-1] = p.text
+	} else if p.shared {
+		p.index = append(p.index, chars...)
+	}
+	return nil
+}
+
+func (p *bookPart) start(e xml.StartElement) error {
+	name := e.Name.Local
+	if p.root == "" {
+		p.root = name
+	}
+	if anyOf(e, "formatCode", func(v string) bool { return len(v) > longestFormat }) {
+		return longTexts
+	}
+	if p.isList() && name == "si" {
+		p.text, p.lengths = 0, append(p.lengths, 0)
+	}
+	if !p.isSheet() || !slices.Contains([]string{"c", "v", "f", "is", "t"}, name) {
+		if p.elements--; p.elements < 0 {
+			return fileFault("the workbook has too many texts, rows or formats for its size: " +
+				"save the sheet as CSV")
+		}
+	}
+	if !p.isSheet() {
+		return nil
+	}
+	switch name {
+	case "row":
+		return p.startRow(lastOf(e, "r"))
+	case "c":
+		p.text, p.shared = 0, anyOf(e, "t", func(v string) bool { return v == "s" })
+		return p.startCell(lastOf(e, "r"))
+	case "v":
+		p.index = p.index[:0]
+	}
+	return nil
+}
+
+// anyOf reports whether an attribute of that name has a value with the property.
+func anyOf(e xml.StartElement, name string, property func(value string) bool) bool {
+	return slices.ContainsFunc(e.Attr, func(a xml.Attr) bool {
+		return a.Name.Local == name && property(a.Value)
+	})
+}
+
+// lastOf returns the value of the last attribute of that name, which the library takes.
+func lastOf(e xml.StartElement, name string) (value string) {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			value = a.Value
+		}
+	}
+	return value
+}
+
+// startRow begins the row of that number, or the next one.
+func (p *bookPart) startRow(number string) error {
+	n := p.row + 1
+	if number != "" {
+		if _, err := fmt.Sscan(number, &n); err != nil {
+			return damagedBook
+		}
+	}
+	if n <= p.row {
+		return fileFault("the rows of the workbook are not in order: save it again with a spreadsheet program")
+	}
+	p.row, p.column = n, 0
+	return nil
+}
+
+// startCell begins the cell at a place such as B7, or the next one.
+func (p *bookPart) startCell(place string) (err error) {
+	n := p.column + 1
+	if place != "" {
+		if n, _, err = excelize.CellNameToCoordinates(place); err != nil {
+			return damagedBook
+		}
+	}
+	if n <= p.column {
+		return fileFault("the cells of row %d of the workbook are not in order: save it again with a "+
+			"spreadsheet program", p.row)
+	}
+	cost := int64(n - p.column)
+	if cost > longGap { // the library makes room for it in steps, and leaves garbage
+		cost *= 3
+	}
+	if p.values -= cost; p.values < 0 {
+		return fileFault("the workbook has too many empty cells before others: remove what stands " +
+			"beside the table, and save it again")
+	}
+	p.column = n
+	return nil
 }
 
 // sheetLines reads the rows of a sheet as lines of comma-separated values. Empty rows are skipped.
