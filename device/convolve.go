@@ -87,11 +87,7 @@ func (c *cpu) Convolve(w Window, transW bool, src, weights, dst Matrix) bool {
 	w.check("Convolve")
 	src.checkShape("Convolve", src.Rows, w.Len())
 	dst.checkShape("Convolve", src.Rows*w.Places(), dst.Cols)
-	if transW {
-		weights.checkShape("Convolve", dst.Cols, w.Patch())
-	} else {
-		weights.checkShape("Convolve", w.Patch(), dst.Cols)
-	}
+	weights.checkTurned("Convolve", transW, w.Patch(), dst.Cols)
 	ok := c.convolves(w, dst.Cols)
 	if !ok || dst.Empty() {
 		return ok
@@ -173,11 +169,7 @@ func (c *cpu) Spread(w Window, transW bool, src, weights, dst Matrix) bool {
 	w.check("Spread")
 	dst.checkShape("Spread", dst.Rows, w.Len())
 	src.checkShape("Spread", dst.Rows*w.Places(), src.Cols)
-	if transW {
-		weights.checkShape("Spread", w.Patch(), src.Cols)
-	} else {
-		weights.checkShape("Spread", src.Cols, w.Patch())
-	}
+	weights.checkTurned("Spread", transW, src.Cols, w.Patch())
 	ok := c.convolves(w, src.Cols)
 	if p := w.patches(); !ok || p.rows*p.line > mostPatches {
 		return false
@@ -287,11 +279,7 @@ func (c *cpu) AddConvolved(w Window, transposed bool, images, m, dst Matrix) boo
 	w.check("AddConvolved")
 	images.checkShape("AddConvolved", images.Rows, w.Len())
 	m.checkShape("AddConvolved", images.Rows*w.Places(), m.Cols)
-	if transposed {
-		dst.checkShape("AddConvolved", m.Cols, w.Patch())
-	} else {
-		dst.checkShape("AddConvolved", w.Patch(), m.Cols)
-	}
+	dst.checkTurned("AddConvolved", transposed, w.Patch(), m.Cols)
 	ok := c.convolves(w, m.Cols)
 	if !ok || m.Empty() {
 		return ok

@@ -108,3 +108,11 @@ func (m Matrix) checkShape(what string, rows, cols int) {
 	}
 	m.check(what)
 }
+
+// checkTurned is checkShape for a matrix that may be given as its transpose.
+func (m Matrix) checkTurned(what string, turned bool, rows, cols int) {
+	if turned {
+		rows, cols = cols, rows
+	}
+	m.checkShape(what, rows, cols)
+}
