@@ -36,16 +36,14 @@ func readable(t aw.DataType, c records.Column) error {
 
 // read returns the values of a column.
 func read(a aw.Array, c records.Column) records.Values {
-	switch x := a.(type) {
-	case *array.Dictionary:
+	if x, ok := a.(*array.Dictionary); ok {
 		return dictionary(x, c)
-	case *array.Float64:
-		if c.IsNumber() && x.NullN() == 0 {
-			return records.Values{Numbers: x.Float64Values(), Shared: true}
-		}
 	}
-	if out, done := times(a, c); done {
+	if out, done := times(a, c); done { // before nulls are looked for, which are of other rows
 		return out
+	}
+	if x, ok := a.(*array.Float64); ok && c.IsNumber() && x.NullN() == 0 {
+		return records.Values{Numbers: x.Float64Values(), Shared: true}
 	}
 	cell := cellsOf(a, c)
 	if c.IsNumber() && cell.number != nil {

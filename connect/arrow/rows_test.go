@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+	"time"
 
 	aw "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -61,5 +62,46 @@ func TestARowWithABadTextIsMissing(t *testing.T) {
 	got, err := arrow.FromRecord(batchOf(array.NewStringData(data)), s)
 	if err != nil || cellsOf(got) != want {
 		t.Errorf("got %v, error %v", got, err)
+	}
+}
+
+// TestANullChangesNoOtherRow: the value of a row, of any type and in a column of any kind, is the
+// same whether another row is null, has another value or is not there.
+func TestANullChangesNoOtherRow(t *testing.T) {
+	second := time.Second
+	kinds := []records.Column{records.Numeric("c", -9, 1e6), records.Integer("c", -1<<61, 1<<61),
+		records.Duration("c", 0, 100*second, second), records.Duration("c", -second, 100*second, 1),
+		records.Datetime("c", time.Unix(0, 0).UTC(), time.Unix(1e9, 0).UTC(), time.Hour),
+		records.Categorical("c", "0", "1", "3", "x"), records.Hashed("c", 7)}
+	types := []aw.DataType{aw.PrimitiveTypes.Float64, aw.PrimitiveTypes.Float32,
+		aw.PrimitiveTypes.Int64, aw.BinaryTypes.String,
+		aw.FixedWidthTypes.Date32, &aw.DurationType{Unit: aw.Microsecond}}
+	values := []string{"2.9999999999999996", "59.9999999996", "1e18", "-0", "NaN", "Inf", "7",
+		"9007199254740993", "x"}
+	for _, of := range types {
+		for _, c := range kinds {
+			s := must(records.NewSchema(c.WithMissing()))(t)
+			first := func(value, other string) string {
+				b := array.NewBuilder(memory.DefaultAllocator, of)
+				if b.AppendValueFromString(value) != nil {
+					return "" // the type has no such value
+				}
+				if other == "null" {
+					b.AppendNull()
+				} else if other != "" {
+					_ = b.AppendValueFromString(other) // null, if the type has no such value
+				}
+				f := must(arrow.FromRecord(batchOf(b.NewArray()), s))(t)
+				return string(f.AppendJSON(nil, 0)) + f.Problem(0, 0)
+			}
+			for _, value := range values {
+				want := first(value, "")
+				for _, other := range append(values, "null") {
+					if got := first(value, other); got != want {
+						t.Errorf("%v read as %v: %s is %s alone and %s beside %s", of, c, value, want, got, other)
+					}
+				}
+			}
+		}
 	}
 }

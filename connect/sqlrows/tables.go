@@ -71,6 +71,15 @@ func readTable(ctx context.Context, db Querier, t records.Tables, left *records.
 		return k, err
 	}
 	defer in.rows.Close()
+	found, err := in.rows.Columns()
+	if err != nil {
+		return k, failed(err)
+	}
+	for i, name := range names { // SQLite reads a quoted name that no column has as a text
+		if !strings.EqualFold(found[i], name) {
+			return k, malformed("table %q: no column is named %q", t.Name, name)
+		}
+	}
 	keys := make([][]string, len(names))
 	for i := range keys {
 		keys[i] = []string{}

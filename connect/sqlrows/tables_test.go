@@ -1,6 +1,7 @@
 package sqlrows_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -103,5 +104,24 @@ func TestLogOfADatabase(t *testing.T) {
 	}
 	if _, err := sqlrows.ReadTables(t.Context(), db, records.Tables{}); err == nil {
 		t.Error("no error without a description")
+	}
+}
+
+// TestKeysThatATableLacks: SQLite reads the quoted name of a column that does not exist as a text,
+// so all rows would have one key.
+func TestKeysThatATableLacks(t *testing.T) {
+	tables := []string{`customers (id integer, region text, age bigint)`,
+		`accounts (Account text, customer integer, "limit" real)`,
+		`transactions (account text, customer real, paid text)`}
+	for _, c := range []struct{ from, to string }{{"", ""}, {"id", "ident"}, {"Account", "number"},
+		{"account text, customer real", "account text, client real"},
+		{"account text, customer real", "acc text, customer real"}} {
+		text := "create table " + strings.Join(tables, "; create table ")
+		db := database(t, strings.Replace(text, c.from, c.to, 1)+
+			"; insert into customers values (7, 'n', 30), (9, 's', 40)")
+		l, err := sqlrows.ReadTables(t.Context(), db, bank(t))
+		if lacks := c.from != c.to; lacks != errors.Is(err, records.ErrFormat) || !lacks && l.Len() != 2 {
+			t.Errorf("%s in place of %s: error %v", c.to, c.from, err)
+		}
 	}
 }
