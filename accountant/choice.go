@@ -176,12 +176,8 @@ func (a worstAtom) pairs() *pld.Pairs {
 			return nil
 		}
 		remove = append(remove, p.Remove)
-		if p.Add != nil {
-			symmetric = false
-			add = append(add, p.Add)
-		} else {
-			add = append(add, p.Remove)
-		}
+		symmetric = symmetric && p.Add == nil
+		add = append(add, p.Adding())
 	}
 	if len(remove) == 0 {
 		return nil

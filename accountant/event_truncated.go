@@ -134,14 +134,7 @@ func (a truncAtom) pairs() *pld.Pairs {
 		out.Under = under.pairs
 	}
 	if x.Add != nil || y.Add != nil {
-		xa, ya := x.Add, y.Add
-		if xa == nil {
-			xa = x.Remove
-		}
-		if ya == nil {
-			ya = y.Remove
-		}
-		out.Add = pld.NewBlend(full, ya, xa)
+		out.Add = pld.NewBlend(full, y.Adding(), x.Adding())
 	}
 	return out
 }

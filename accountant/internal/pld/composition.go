@@ -27,12 +27,8 @@ func (s *Composition) Append(p *Pairs, n int) {
 	s.n, s.of = append(s.n, n), append(s.of, p)
 	s.loose = s.loose || p.Loose || p.Envelope
 	s.remove = append(s.remove, p.Remove)
-	if p.Add != nil {
-		s.symmetric = false
-		s.add = append(s.add, p.Add)
-	} else {
-		s.add = append(s.add, p.Remove)
-	}
+	s.symmetric = s.symmetric && p.Add == nil
+	s.add = append(s.add, p.Adding())
 }
 
 // Loose reports whether some pair only bounds its mechanism from above. Answers then have no lower

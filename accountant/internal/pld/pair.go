@@ -16,6 +16,14 @@ type Pairs struct {
 	Envelope bool
 }
 
+// Adding returns the pair for adding a record, which may be the one for removing it.
+func (p *Pairs) Adding() Pair {
+	if p.Add == nil {
+		return p.Remove
+	}
+	return p.Add
+}
+
 // Pair is a dominating pair (P, Q), seen through its privacy loss L = log(dP/dQ) under P.
 type Pair interface {
 	// cut fills c for increasing nodes of the loss axis.

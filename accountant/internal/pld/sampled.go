@@ -178,14 +178,10 @@ func (p *Mirror) cut(nodes []float64, c *cells) {
 // ((1−q)Q+qP ‖ Q) for removing, (P ‖ (1−q)P+qQ) for adding. Source: Zhu, Dong and Wang 2022,
 // Theorem 11.
 func SampledBoth(q float64, base *Pairs) *Pairs {
-	add := base.Add
-	if add == nil {
-		add = base.Remove
-	}
 	return &Pairs{
 		Loose:    base.Loose,
 		Envelope: base.Envelope,
 		Remove:   NewSampled(q, base.Remove),
-		Add:      NewMirror(NewSampled(q, NewMirror(add))),
+		Add:      NewMirror(NewSampled(q, NewMirror(base.Adding()))),
 	}
 }
