@@ -46,8 +46,7 @@ func pricePure(terms []term) (Price, error) {
 	if !(lost <= 0 && eps < math.Inf(1)) {
 		return Price{},
 			fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure "+
-				"events only",
-				ErrUnsupported)
+				"events only", ErrUnsupported)
 	}
 	b := Bound{0, eps, eps}
 	// The largest losses of all uses can occur together, unless one is only a bound.

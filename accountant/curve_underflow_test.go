@@ -40,3 +40,37 @@ func TestCurvesKeepTinyDeltasOfLargeLosses(t *testing.T) {
 		t.Errorf("δ(1) = %v, %v, want at least 1e-25", d.Upper, err)
 	}
 }
+
+// A sample of a mechanism that may lose δ may lose it too, even if q·δ is no float64.
+func TestSamplesKeepTinyDeltas(t *testing.T) {
+	curve := accountant.Curve{Name: "tiny", Epsilons: []float64{0, 2}, Deltas: []float64{0.5, 5e-324}}
+	for _, e := range []accountant.Event{accountant.PoissonSampled{Probability: 0.5, Event: curve},
+		accountant.PoissonSampled{Probability: 1e-300,
+			Event: accountant.Approximate{Epsilon: 1, Delta: 1e-30}}} {
+		if b, err := accountant.Epsilon(e, 0, accountant.AddOrRemoveOne); err == nil {
+			t.Errorf("%s has ε %v at δ = 0, want none", accountant.Describe(e), b)
+		}
+		if v, err := accountant.RDP(e, 2, accountant.AddOrRemoveOne); err == nil && !math.IsInf(v, 1) {
+			t.Errorf("%s has the divergence %v, want none", accountant.Describe(e), v)
+		}
+	}
+}
+
+// TestResponsesOfMuchNoise: the loss of an answer that hardly depends on the truth keeps its
+// digits. Such answers cost as much as pure mechanisms of the same loss.
+func TestResponsesOfMuchNoise(t *testing.T) {
+	for _, noise := range []float64{1 - 3e-15, 1 - 1.3e-14, 1 - 1e-13, 1 - 0.7e-12} {
+		delta := func(e accountant.Event) accountant.Bound {
+			b, err := accountant.Delta(accountant.Repeated{Event: e, Count: 1e5}, 0, accountant.ReplaceOne)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return b
+		}
+		a := delta(accountant.RandomizedResponse{Noise: noise, Categories: 2})
+		b := delta(accountant.Pure{Epsilon: math.Log1p(2 * (1 - noise) / noise)})
+		if a.Lower > b.Upper || a.Upper < b.Lower {
+			t.Errorf("noise %v: δ(0) is %v, want %v", noise, a, b)
+		}
+	}
+}

@@ -105,6 +105,9 @@ func (a sampledAtom) key() string {
 }
 
 func (a sampledAtom) rdp(order float64) (float64, bool) {
+	if _, lost := ownOf(a.within); !(lost <= 0) { // q times this may underflow
+		return 0, false
+	}
 	p := a.pairs()
 	v, ok := pld.Renyi(p.Remove, order)
 	if !ok || p.Add == nil {
@@ -122,5 +125,6 @@ func (a sampledAtom) own() (eps, delta float64) {
 	e, d := ownOf(a.within)
 	// e^ε may overflow, so log(q(e^ε − 1)) is computed first.
 	s := math.Log(a.q) + renyi.LogExpm1(e)
-	return renyi.FromMomentMinusOne(s, 2, 8*ulp*(e-math.Log(a.q))), a.q * d * (1 + ulp)
+	return renyi.FromMomentMinusOne(s, 2, 8*ulp*(e-math.Log(a.q))),
+		max(a.q*d*(1+ulp), min(d, math.SmallestNonzeroFloat64)) // qδ may underflow
 }
