@@ -27,6 +27,15 @@ func ownOf(a atom) (eps, delta float64) {
 // Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
 // Viswanath 2015, Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {
+	for _, add := range []bool{false, true} { // a mechanism may reveal one direction only
+		e, d := composedOwn(oneWayTerms(terms, add))
+		eps, lost = max(eps, e), max(lost, d)
+	}
+	return eps, lost
+}
+
+// composedOwn is basicComposition of terms whose directions are not told apart.
+func composedOwn(terms []term) (eps, lost float64) {
 	keep := 0.0 // log Π(1−δ)
 	for _, t := range terms {
 		e, d := ownOf(t.atom)

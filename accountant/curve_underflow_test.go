@@ -74,3 +74,37 @@ func TestResponsesOfMuchNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSidedLosses: a loss that is infinite in one direction only is not added to those of the
+// other direction, and a sample has none if it is the direction of adding.
+func TestOneSidedLosses(t *testing.T) {
+	with, without, l := []float64{0.5, 0.5, 0}, []float64{0.499, 0.5, 0.001}, 0.0021
+	curve := func(p, q []float64) func(eps float64) float64 {
+		return func(eps float64) (delta float64) {
+			for i := range p {
+				delta += max(0, p[i]-math.Exp(eps)*q[i])
+			}
+			return delta
+		}
+	}
+	points := []float64{-l, 0, l}
+	one, err1 := accountant.Tabulate("one", points, curve(with, without), curve(without, with))
+	two, err2 := accountant.Tabulate("two", points, curve(without, with), curve(with, without))
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	for _, c := range []struct {
+		e            accountant.Event
+		delta, truth float64
+	}{
+		{accountant.PoissonSampled{Probability: 0.1, Event: one}, 1e-5, math.Log(0.99 / 0.9)},
+		{accountant.PoissonSampled{Probability: 0.1, Event: one}, 0, math.Log(1 / 0.9)},
+		{accountant.PoissonSampled{Probability: 0.1, Event: two}, 1e-5, math.Inf(1)},
+		{accountant.Composed{Events: []accountant.Event{one, two}}, 1.9e-3, 0},
+	} {
+		b, err := accountant.Epsilon(c.e, c.delta, accountant.AddOrRemoveOne)
+		if err != nil || !(b.Upper >= c.truth && b.Upper <= c.truth*(1+1e-6)+2*l) {
+			t.Errorf("%s at δ = %v: ε %v, want %v (%v)", accountant.Describe(c.e), c.delta, b, c.truth, err)
+		}
+	}
+}
