@@ -27,6 +27,15 @@ func ownOf(a atom) (eps, delta float64) {
 // Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
 // Viswanath 2015, Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {
+	for _, add := range []bool{false, true} { // a mechanism may reveal one direction only
+		e, d := composedOwn(oneWayTerms(terms, add))
+		eps, lost = max(eps, e), max(lost, d)
+	}
+	return eps, lost
+}
+
+// composedOwn is basicComposition of terms whose directions are not told apart.
+func composedOwn(terms []term) (eps, lost float64) {
 	keep := 0.0 // log Π(1−δ)
 	for _, t := range terms {
 		e, d := ownOf(t.atom)
@@ -46,8 +55,7 @@ func pricePure(terms []term) (Price, error) {
 	if !(lost <= 0 && eps < math.Inf(1)) {
 		return Price{},
 			fmt.Errorf("%w at δ = 0 of an event that is not pure: ask for a positive δ, or use pure "+
-				"events only",
-				ErrUnsupported)
+				"events only", ErrUnsupported)
 	}
 	b := Bound{0, eps, eps}
 	// The largest losses of all uses can occur together, unless one is only a bound.

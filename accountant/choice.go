@@ -192,7 +192,7 @@ func (a worstAtom) pairs() *pld.Pairs {
 // own returns the largest ε and the largest δ of the lists. Every list satisfies this pair.
 func (a worstAtom) own() (eps, delta float64) {
 	for _, c := range a.choice {
-		e, d := basicComposition(c)
+		e, d := composedOwn(c)
 		eps, delta = max(eps, e), max(delta, d)
 	}
 	return eps, delta

@@ -68,8 +68,7 @@ func (a approximateAtom) pairs() *pld.Pairs {
 	if a.eps == 0 {
 		return &pld.Pairs{Remove: pld.NewSymmetric([]float64{0}, []float64{keep}, a.delta)}
 	}
-	return &pld.Pairs{Remove: pld.NewSymmetric([]float64{-a.eps, a.eps}, []float64{down, up},
-		a.delta)}
+	return &pld.Pairs{Remove: pld.NewSymmetric([]float64{-a.eps, a.eps}, []float64{down, up}, a.delta)}
 }
 
 func (a approximateAtom) own() (float64, float64) { return a.eps, a.delta }

@@ -3,6 +3,7 @@ package accountant
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/seed7ba64551/privgen/accountant/internal/pld"
@@ -222,12 +223,23 @@ func (a oneWayAtom) pairs() *pld.Pairs {
 }
 
 func (a oneWayAtom) own() (eps, delta float64) {
-	if c, ok := a.within.(curveAtom); ok && c.add != nil {
-		side := c.remove
-		if a.add {
-			side = c.add
+	switch w := a.within.(type) {
+	case curveAtom:
+		if a.add && w.add != nil {
+			w.remove = w.add
 		}
-		return curveAtom{remove: side}.own()
+		return curveAtom{remove: w.remove}.own()
+	case sampledAtom:
+		eps, delta = composedOwn(oneWayTerms([]term{{w.within, 1}}, a.add))
+		if !a.add {
+			return sampledOwn(w.q, eps, delta)
+		}
+		if !(delta <= 0) { // what is impossible with the record is not, if it may be left out
+			eps = math.Inf(1)
+		}
+		x := w.q * math.Expm1(-eps)
+		eps = -math.Log1p(x)
+		return eps*(1+4*ulp) - 4*ulp*x*math.Exp(eps), 0
 	}
 	return ownOf(a.within)
 }

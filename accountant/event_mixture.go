@@ -21,10 +21,8 @@ type GaussianMixture struct {
 func (e GaussianMixture) check() error {
 	errs := []error{positive("accountant.GaussianMixture.NoiseMultiplier", e.NoiseMultiplier)}
 	if len(e.Sensitivities) == 0 || len(e.Sensitivities) != len(e.Probabilities) {
-		return errors.Join(
-			append(errs,
-				param.New("accountant.GaussianMixture.Sensitivities", len(e.Sensitivities),
-					"one for each of Probabilities, and at least one"))...)
+		return errors.Join(append(errs, param.New("accountant.GaussianMixture.Sensitivities",
+			len(e.Sensitivities), "one for each of Probabilities, and at least one"))...)
 	}
 	sum := 0.0
 	for i, s := range e.Sensitivities {

@@ -105,6 +105,9 @@ func (a sampledAtom) key() string {
 }
 
 func (a sampledAtom) rdp(order float64) (float64, bool) {
+	if _, lost := composedOwn(oneWayTerms([]term{{a.within, 1}}, false)); !(lost <= 0) { // or qδ is 0
+		return 0, false
+	}
 	p := a.pairs()
 	v, ok := pld.Renyi(p.Remove, order)
 	if !ok || p.Add == nil {
@@ -120,7 +123,12 @@ func (a sampledAtom) pairs() *pld.Pairs { return pld.SampledBoth(a.q, a.within.p
 // mechanism. Source: Balle, Barthe and Gaboardi 2018, Theorem 8.
 func (a sampledAtom) own() (eps, delta float64) {
 	e, d := ownOf(a.within)
+	return sampledOwn(a.q, e, d)
+}
+
+func sampledOwn(q, e, d float64) (eps, delta float64) {
 	// e^ε may overflow, so log(q(e^ε − 1)) is computed first.
-	s := math.Log(a.q) + renyi.LogExpm1(e)
-	return renyi.FromMomentMinusOne(s, 2, 8*ulp*(e-math.Log(a.q))), a.q * d * (1 + ulp)
+	s := math.Log(q) + renyi.LogExpm1(e)
+	return renyi.FromMomentMinusOne(s, 2, 8*ulp*(e-math.Log(q))),
+		max(q*d*(1+ulp), min(d, math.SmallestNonzeroFloat64)) // qδ may underflow
 }

@@ -61,14 +61,13 @@ func (a responseAtom) key() string {
 
 func (a responseAtom) pairs() *pld.Pairs {
 	other := a.noise / float64(a.categories)
-	own := 1 - a.noise + other
 	rest := a.noise * float64(a.categories-2) / float64(a.categories)
-	gap := math.Log(own / other)
+	gap := math.Log1p((1 - a.noise) / other) // keeps its digits if both are nearly equal
 	if gap == 0 {
 		return &pld.Pairs{Remove: pld.NewSymmetric([]float64{0}, []float64{1}, 0)}
 	}
 	return &pld.Pairs{Remove: pld.NewSymmetric([]float64{-gap, 0, gap},
-		[]float64{other, rest, own}, 0)}
+		[]float64{other, rest, 1 - a.noise + other}, 0)}
 }
 
 func (a responseAtom) rdp(order float64) (float64, bool) {

@@ -246,7 +246,7 @@ func (a selectAtom) selected(run, order float64) float64 {
 // ε-differentially private mechanism. The best of a Poisson number of runs is not ε-differentially
 // private for any ε. Source: Papernot and Steinke 2022, Theorem 2 with both orders infinite.
 func (a selectAtom) own() (eps, delta float64) {
-	e, lost := basicComposition(a.within)
+	e, lost := composedOwn(a.within)
 	if a.poisson || !(e < math.Inf(1) && lost <= 0) { // a curve may end above δ = 0
 		return math.Inf(1), 0
 	}

@@ -26,9 +26,8 @@ func (e SampledWithoutReplacement) check() error {
 		nil {
 		errs = append(errs, err)
 	} else if e.Sample < 1 || e.Sample > e.Population {
-		errs = append(errs,
-			param.New("accountant.SampledWithoutReplacement.Sample", e.Sample,
-				"between 1 and the population"))
+		errs = append(errs, param.New("accountant.SampledWithoutReplacement.Sample", e.Sample,
+			"between 1 and the population"))
 	}
 	return errors.Join(append(errs, inner("accountant.SampledWithoutReplacement.Event", e.Event))...)
 }

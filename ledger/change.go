@@ -196,8 +196,7 @@ func (l *Ledger) applyReserve(c *change) error {
 	}
 	id := r.Purpose + "\x00" + d.key
 	if en := l.index[id]; en != nil && r.Count > maxCount-en.reserved {
-		return param.New("ledger.Journal.reserve.count", r.Count,
-			"at most math.MaxInt/4 uses in total")
+		return param.New("ledger.Journal.reserve.count", r.Count, "at most math.MaxInt/4 uses in total")
 	}
 	l.setAside(r.Purpose, id, d.event, d.key, r.Count).entry.take(l, r.Taken)
 	l.shared.journal.remember(c.Time, usesOf(r.Purpose, d.event, r.Count))

@@ -142,8 +142,7 @@ func (j *fileJournal) syncName() error {
 }
 
 // Append implements Journal.
-func (j *fileJournal) Append(ctx context.Context, after Position,
-	lines []JournalLine) error {
+func (j *fileJournal) Append(ctx context.Context, after Position, lines []JournalLine) error {
 	if j.mode == Read {
 		return ErrReadOnly
 	}
@@ -222,8 +221,7 @@ func (j *fileJournal) put(b []byte) error {
 }
 
 // Read implements Journal.
-func (j *fileJournal) Read(ctx context.Context,
-	after Position) iter.Seq2[JournalLine, error] {
+func (j *fileJournal) Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error] {
 	return func(yield func(JournalLine, error) bool) {
 		lines, err := j.after(ctx, after)
 		yieldAll(lines, err, yield)
@@ -244,8 +242,7 @@ func (j *fileJournal) ReadLatest(ctx context.Context) iter.Seq2[JournalLine, err
 	}
 }
 
-func yieldAll(lines []JournalLine, err error,
-	yield func(JournalLine, error) bool) {
+func yieldAll(lines []JournalLine, err error, yield func(JournalLine, error) bool) {
 	if err != nil {
 		yield(JournalLine{}, err)
 		return
@@ -258,8 +255,7 @@ func yieldAll(lines []JournalLine, err error,
 }
 
 // after returns the lines after a position.
-func (j *fileJournal) after(ctx context.Context,
-	after Position) (lines []JournalLine, err error) {
+func (j *fileJournal) after(ctx context.Context, after Position) (lines []JournalLine, err error) {
 	if j.unchanged(ctx, after) {
 		return nil, nil
 	}
@@ -284,8 +280,7 @@ func (j *fileJournal) after(ctx context.Context,
 }
 
 // cut removes the lines up to and including the line at a position.
-func cut(lines []JournalLine,
-	after Position) ([]JournalLine, error) {
+func cut(lines []JournalLine, after Position) ([]JournalLine, error) {
 	if after == (Position{}) {
 		return lines, nil
 	}
@@ -464,8 +459,7 @@ func (j *fileJournal) scan(size int64) error {
 		}
 		j.first = cmp.Or(j.first, line.number)
 		if line.number == j.mark.Line && string(line.hash) != j.mark.Hash {
-			return fmt.Errorf("%w: line %d differs from the confirmed line", ErrRolledBack,
-				line.number)
+			return fmt.Errorf("%w: line %d differs from the confirmed line", ErrRolledBack, line.number)
 		}
 		if line.snapshot {
 			j.latest = j.size
@@ -516,8 +510,7 @@ func (j *fileJournal) reachMark() error {
 			ErrRolledBack, last.Line, j.mark.atLeast)
 	}
 	if last.Line == j.mark.Line && last != j.mark.Position && last.Line > 0 {
-		return fmt.Errorf("%w: line %d differs from the confirmed line", ErrRolledBack,
-			last.Line)
+		return fmt.Errorf("%w: line %d differs from the confirmed line", ErrRolledBack, last.Line)
 	}
 	j.verified = true
 	if j.mode == Read || last.Line == j.mark.Line {

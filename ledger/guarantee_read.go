@@ -153,8 +153,7 @@ func (l *Ledger) readEntries(entries []GuaranteeEntry, parts []Parts) error {
 		}
 		total += p.N
 		if _, twice := r.declared[p.Purpose]; twice {
-			return param.New("ledger.Guarantee.parts", fmt.Sprintf("%.40q", p.Purpose),
-				"different names")
+			return param.New("ledger.Guarantee.parts", fmt.Sprintf("%.40q", p.Purpose), "different names")
 		}
 		r.declared[p.Purpose] = p
 	}

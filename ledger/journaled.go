@@ -79,8 +79,7 @@ func journalOption(name string, set func(*journaled)) Option {
 // CreateOn writes the first line of an empty journal and opens the ledger. See OpenOn.
 //
 // Errors: ErrConflict if the journal is not empty; *param.Error; the errors of the journal.
-func CreateOn(ctx context.Context, j Journal, terms Terms, opts ...Option) (*Ledger,
-	error) {
+func CreateOn(ctx context.Context, j Journal, terms Terms, opts ...Option) (*Ledger, error) {
 	if err := terms.Validate(); err != nil {
 		return nil, err
 	}

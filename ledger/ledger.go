@@ -280,8 +280,7 @@ func (l *Ledger) countMore(id string, count int) error {
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if en := l.index[id]; en != nil && count > maxCount-en.reserved {
-		return param.New("ledger.Ledger.Reserve.count", count,
-			"at most math.MaxInt/4 uses in total")
+		return param.New("ledger.Ledger.Reserve.count", count, "at most math.MaxInt/4 uses in total")
 	}
 	return nil
 }

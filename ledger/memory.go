@@ -58,8 +58,7 @@ type memoryJournal struct {
 	mode Mode
 }
 
-func (j *memoryJournal) Append(ctx context.Context, after Position,
-	lines []JournalLine) error {
+func (j *memoryJournal) Append(ctx context.Context, after Position, lines []JournalLine) error {
 	if j.mode == Read {
 		return ErrReadOnly
 	}
@@ -78,8 +77,7 @@ func (j *memoryJournal) Append(ctx context.Context, after Position,
 	return nil
 }
 
-func (j *memoryJournal) Read(ctx context.Context,
-	after Position) iter.Seq2[JournalLine, error] {
+func (j *memoryJournal) Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error] {
 	return func(yield func(JournalLine, error) bool) {
 		lines, err := j.from(ctx, after)
 		for _, line := range lines {
@@ -95,8 +93,7 @@ func (j *memoryJournal) Read(ctx context.Context,
 }
 
 // from returns the lines after a position.
-func (j *memoryJournal) from(ctx context.Context,
-	after Position) ([]JournalLine, error) {
+func (j *memoryJournal) from(ctx context.Context, after Position) ([]JournalLine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

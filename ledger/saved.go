@@ -61,9 +61,8 @@ func (l *Ledger) snapshot() (savedLedger, error) {
 func (l *Ledger) save() (savedLedger, error) {
 	s := savedLedger{Budget: l.budget, FilterOrder: l.filter, Entries: []savedEntry{}}
 	for _, en := range l.entries {
-		s.Entries = append(s.Entries,
-			savedEntry{en.purpose, json.RawMessage(en.key), en.reserved, en.spent, en.late, en.notes,
-				en.lines.copied()})
+		s.Entries = append(s.Entries, savedEntry{en.purpose, json.RawMessage(en.key), en.reserved,
+			en.spent, en.late, en.notes, en.lines.copied()})
 	}
 	for _, g := range l.groups {
 		p := savedParts{g.Purpose, []savedLedger{}, g.Fixed, g.MovesCovered}

@@ -88,8 +88,7 @@ func (s *Store) Create(ctx context.Context, name string, terms Terms,
 //
 // Errors: ErrNotFound; ErrDamaged and ErrRolledBack; the errors of the
 // backend.
-func (s *Store) Open(ctx context.Context, name string,
-	opts ...Option) (*Ledger, error) {
+func (s *Store) Open(ctx context.Context, name string, opts ...Option) (*Ledger, error) {
 	return s.open(ctx, name, Write, opts...)
 }
 
@@ -122,8 +121,7 @@ func (s *Store) Audit(ctx context.Context, name string) (*Ledger, error) {
 	return s.open(ctx, name, Read, ReadOnly())
 }
 
-func (s *Store) open(ctx context.Context, name string, mode Mode,
-	opts ...Option) (*Ledger, error) {
+func (s *Store) open(ctx context.Context, name string, mode Mode, opts ...Option) (*Ledger, error) {
 	if err := ValidateName(name); err != nil {
 		return nil, err
 	}

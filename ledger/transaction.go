@@ -265,8 +265,7 @@ func (l *Ledger) resumable(held *placedTransaction, t Transaction, lines []*plac
 	l.shared.state.Lock()
 	defer l.shared.state.Unlock()
 	if !held.same(t, lines, l) {
-		return param.New("ledger.Transaction.ID", t.ID,
-			"the lines that were reserved under this ID")
+		return param.New("ledger.Transaction.ID", t.ID, "the lines that were reserved under this ID")
 	}
 	return nil
 }

@@ -50,8 +50,7 @@ func (g *Grant) Farthest(counts *FixedSum, answers []int64) (int, error) {
 	if !counts.made() || len(answers) != len(counts.sum) || !isPowerOfTwo(counts.grid) ||
 		counts.grid > 1 || counts.grid < FinestCounts {
 		return 0, g.a.refuse("%d answers for %d counts on a grid of %v: want one for each, on a "+
-			"power of two from 2^-24 to 1",
-			len(answers), counts.Dim(), counts.Grid())
+			"power of two from 2^-24 to 1", len(answers), counts.Dim(), counts.Grid())
 	}
 	_, exponent := math.Frexp(counts.inverse)
 	within := func(x int64) int64 { return min(max(x, -1<<61), 1<<61) }

@@ -66,8 +66,7 @@ func (g *Grant) ReleaseGradient(spec Gradient, sink func(offset int, noisy []flo
 	defer g.a.mu.Unlock()
 	if !(spec.Sensitivity > 0) || math.IsInf(spec.Sensitivity, 0) || !(spec.NoiseMultiplier > 0) {
 		return g.a.refuse("a gradient of sensitivity %v and noise multiplier %v: both must be "+
-			"positive and finite",
-			spec.Sensitivity, spec.NoiseMultiplier)
+			"positive and finite", spec.Sensitivity, spec.NoiseMultiplier)
 	}
 	if err := spec.check(); err != nil {
 		return g.a.refuse("%v", err)
