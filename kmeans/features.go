@@ -11,7 +11,8 @@ import (
 //
 // NormBound returns the largest norm that a row can have. It returns 0 or +Inf if no bound is
 // known. Rows are clipped in any case, so a wrong bound reduces accuracy but not privacy. Rows that
-// are not finite count as zero.
+// are not finite count as zero. If features have a method In() int, as those of package rff do, it
+// is the width of their records, and records of another width are refused.
 type Features interface {
 	Dim() int
 	NormBound() float64
@@ -27,6 +28,7 @@ type raw struct {
 	norm float64
 }
 
+func (r raw) In() int            { return r.dim }
 func (r raw) Dim() int           { return r.dim }
 func (r raw) NormBound() float64 { return r.norm }
 
@@ -40,8 +42,7 @@ func (r raw) Transform(be device.Backend, b device.Batch, dst device.Matrix) {
 		scatter(b, dst)
 		return
 	}
-	host := device.Matrix{Rows: b.Rows, Cols: r.dim, Stride: r.dim,
-		Data: make([]float32, b.Rows*r.dim)}
+	host := device.HostMatrix(b.Rows, r.dim, make([]float32, b.Rows*r.dim))
 	scatter(b, host)
 	be.Upload(dst, host.Data)
 }

@@ -85,10 +85,7 @@ func begin(ctx context.Context, cfg Config, f Features, ledger *ledger.Ledger,
 		return nil, err
 	}
 	o := newOptions(opts)
-	if err := o.reserve(ctx, cfg, ledger); err != nil {
-		return nil, err
-	}
-	if err := o.history.check(cfg, f.Dim(), o.iterations.Remaining()); err != nil {
+	if err := o.reserve(ctx, cfg, f.Dim(), ledger); err != nil {
 		return nil, err
 	}
 	return &lloyd{cfg: cfg, opts: o, f: f, relation: ledger.Relation(), ledger: ledger,
@@ -119,6 +116,9 @@ func check(cfg Config, f Features, data records.Data, r accountant.Relation) err
 		return k.Err()
 	}
 	k.OK(f.Dim() >= 1, "kmeans.Features.Dim", f.Dim(), "a positive integer")
+	width, ok := f.(interface{ In() int })
+	k.OK(!ok || width.In() == data.Schema().Dim(), "kmeans.Fit.data",
+		fmt.Sprintf("%d coordinates", data.Schema().Dim()), "records for which the features were made")
 	fits := cfg.centers() <= maxCoordinates/max(f.Dim(), 1)
 	k.OK(fits, "kmeans.Config.K", cfg.centers(),
 		fmt.Sprintf("at most %d coordinates of all centres together", maxCoordinates))
@@ -136,10 +136,14 @@ func check(cfg Config, f Features, data records.Data, r accountant.Relation) err
 	return k.Err()
 }
 
-// reserve reserves all uses of noise in the fit, unless allowances were given.
-func (o *options) reserve(ctx context.Context, cfg Config, l *ledger.Ledger) error {
+// reserve reserves all uses of noise in the fit, unless allowances were given. It first checks the
+// history, so that a history of another fit costs nothing.
+func (o *options) reserve(ctx context.Context, cfg Config, dim int, l *ledger.Ledger) error {
 	if o.norm != nil || o.iterations != nil {
-		return o.checkAllowances(cfg, l)
+		return o.checkAllowances(cfg, dim, l)
+	}
+	if err := o.history.check(cfg, dim, cfg.Iterations); err != nil {
+		return err
 	}
 	all, err := mechanism.ReserveAll(ctx, l, ledger.Transaction{Lines: cfg.Lines()})
 	if err != nil {
@@ -152,23 +156,26 @@ func (o *options) reserve(ctx context.Context, cfg Config, l *ledger.Ledger) err
 	return nil
 }
 
-// checkAllowances compares the given allowances with the reservation that the fit would make.
-func (o *options) checkAllowances(cfg Config, ledger *ledger.Ledger) error {
+// checkAllowances compares the given allowances with the reservation that the fit would make, and
+// with the history.
+func (o *options) checkAllowances(cfg Config, dim int, ledger *ledger.Ledger) error {
 	var k param.Checker
-	given := []*mechanism.Allowance{o.iterations}
-	if cfg.Norm != nil {
-		given = []*mechanism.Allowance{o.norm, o.iterations}
-	}
 	k.OK(cfg.Norm != nil || o.norm == nil, "kmeans.WithAllowances.norm", "an allowance",
 		"nil without a DPNorm")
-	for i, line := range cfg.Lines() {
-		a := given[i]
+	for _, line := range cfg.Lines() {
+		a := o.iterations
+		if line.Purpose == PurposeNorm {
+			a = o.norm
+		}
 		fits := a != nil && accountant.EqualEvents(a.Event(), line.Event) &&
 			a.Remaining() <= line.Count
 		k.OK(fits, "kmeans.WithAllowances", line.Purpose, fmt.Sprintf(
 			"an allowance of at most %d uses of %s", line.Count, accountant.Describe(line.Event)))
 		k.OK(a == nil || a.On(ledger), "kmeans.WithAllowances", "of another ledger",
 			"allowances on the fit's ledger")
+	}
+	if o.iterations != nil {
+		k.Add(o.history.check(cfg, dim, o.iterations.Remaining()))
 	}
 	return k.Err()
 }

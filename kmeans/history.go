@@ -61,10 +61,5 @@ func (h *History) holdsNorm(d *DPNorm) bool {
 }
 
 func allFinite(v []float64) bool {
-	for _, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x - x) }) // ∞−∞ is NaN
 }

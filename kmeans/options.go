@@ -57,5 +57,6 @@ func WithAllowances(norm, iterations *mechanism.Allowance) Option {
 
 // WithHistory stores every release in h before it is reported, so that the caller can save it. The
 // fit begins by replaying the releases that are already in h. With the same configuration, features
-// and seed it then continues as if it had not been interrupted.
+// and seed it then continues as if it had not been interrupted. The rest of the interrupted fit's
+// reservation must be given by [WithAllowances]; otherwise the fit is refused before it pays again.
 func WithHistory(h *History) Option { return func(o *options) { o.history = h } }

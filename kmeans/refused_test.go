@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/mechanism"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/rff"
 )
 
 // broken is data that failed.
@@ -65,6 +66,28 @@ func TestFitsThatAreRefused(t *testing.T) {
 	} {
 		l := ledger.New(budget)
 		if err := c(l); err == nil || len(l.Entries()) > 0 {
+			t.Errorf("%s: %v, reserved %v", what, err, l.Entries())
+		}
+	}
+	for what, other := range map[string]kmeans.Features{
+		"records":         kmeans.Raw(records.Interval(3, -1, 1)),
+		"fewer records":   kmeans.Raw(records.Interval(1, -1, 1)),
+		"random features": must(rff.RBF{Dim: 4, Bandwidth: 1}.Features(rff.Layout{In: 9}, 1))(t),
+	} {
+		l := ledger.New(budget)
+		_, err := kmeans.Fit(t.Context(), cfg, other, data, l)
+		if !errors.As(err, &wrong) || len(l.Entries()) > 0 {
+			t.Errorf("%s of another schema: %v, reserved %v", what, err, l.Entries())
+		}
+	}
+	for what, h := range map[string]*kmeans.History{
+		"a history without its allowances": {Iterations: []kmeans.Iteration{
+			{Sums: make([]float64, 4), Counts: make([]float64, 2)}}},
+		"a history of a clip norm": {ClipNorm: 1},
+	} {
+		l := ledger.New(budget)
+		_, err := kmeans.Fit(t.Context(), cfg, f, data, l, kmeans.WithHistory(h))
+		if !errors.As(err, &wrong) || len(l.Entries()) > 0 {
 			t.Errorf("%s: %v, reserved %v", what, err, l.Entries())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/device"
@@ -142,7 +143,8 @@ func TestGeneratorSize(t *testing.T) {
 		}
 	}
 	const huge = math.MaxInt/2 + 1
-	if p, _ := (MLP{Hidden: []int{huge, huge}, BatchNorm: true}).GeneratorSize(huge,
+	layers := slices.Repeat([]int{huge}, 8) // of an int of 32 bits, each has 2^60 parameters
+	if p, _ := (MLP{Hidden: layers, BatchNorm: true}).GeneratorSize(huge,
 		[]Head{{huge, Linear}}); p != math.MaxInt64 {
 		t.Errorf("a huge network has %d parameters, want math.MaxInt64", p)
 	}

@@ -112,10 +112,10 @@ func (c Pairs) dim(l Layout) int {
 			squares += w * w
 		}
 	}
-	if c.Order == 1 {
-		return int(sum)
+	if c.Order != 1 {
+		sum += (sum*sum - squares) / 2
 	}
-	return int(min(sum+(sum*sum-squares)/2, 1<<52))
+	return int(min(sum, 1<<52, math.MaxInt)) // an int may have 32 bits
 }
 
 // codes returns the width of a column's code.
