@@ -31,7 +31,7 @@ func (p *Sampled) plan(tail float64) []float64 {
 	floor := math.Log1p(-p.q)
 	span := logMixture(p.q, nodes[len(nodes)-1]) - floor
 	width := 1e-6 * span
-	var out []float64
+	out := make([]float64, 0, len(nodes)+2)
 	for _, l := range nodes {
 		x, n := logMixture(p.q, l), len(out)
 		atFloor := n == 0 && hidden || n > 0 && out[n-1] <= floor+width
