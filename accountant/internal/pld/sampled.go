@@ -55,8 +55,8 @@ func logMixture(q, l float64) float64 {
 	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
 }
 
-// aboveFloor returns 1−q−e^x for x at or below the floor. The error is at most 2 ulps of q or of the
-// result.
+// aboveFloor returns 1−q−e^x for x at or below the floor. Its error is at most 2 ulps of q, or of
+// itself.
 func aboveFloor(q, x float64) float64 {
 	if q < 0.5 {
 		return max(0, -math.Expm1(x)-q)
