@@ -108,3 +108,25 @@ func TestOneSidedLosses(t *testing.T) {
 		}
 	}
 }
+
+// A sample that leaves a record out with probability 1−q still has a loss of −log(1−q), in the
+// direction of adding, however small 1−q is.
+func TestSamplesOfNearlyAllRecords(t *testing.T) {
+	half := accountant.Curve{Epsilons: []float64{-math.Ln2, math.Ln2}, Deltas: []float64{0.75, 0},
+		AddDeltas: []float64{0.5, 0.5}} // half of the answers without the record are new
+	for _, q := range []float64{1 - 0x1p-53, 1 - 0x1p-50, 1 - 1e-12, 0.999} {
+		for _, gap := range []float64{1e-3, 0.2, 2} {
+			b, err := accountant.Delta(accountant.PoissonSampled{Probability: q, Event: half},
+				-math.Log(1-q)-gap, accountant.AddOrRemoveOne)
+			if x := b.Upper / (-0.5 * math.Expm1(-gap)); err != nil || !(math.Abs(x-1) < 1e-6) {
+				t.Errorf("q = %v, %v below: δ is %v of the truth, %v", q, gap, x, err)
+			}
+		}
+	}
+	e := accountant.Repeated{Count: 3, Event: accountant.PoissonSampled{Probability: 0.99,
+		Event: accountant.Approximate{Epsilon: 1e-3, Delta: 1e-30}}} // may spend δ on a smaller ε
+	b, err := accountant.Epsilon(e, 1e-15, accountant.AddOrRemoveOne)
+	if err != nil || !(b.Upper <= 3e-3) {
+		t.Errorf("ε %v, %v, want less than 0.003", b, err)
+	}
+}

@@ -27,9 +27,8 @@ func (e GaussianMixture) check() error {
 	sum := 0.0
 	for i, s := range e.Sensitivities {
 		if !(s >= 0) || math.IsInf(s, 0) {
-			errs = append(errs,
-				param.New(fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i), s,
-					"a finite number, zero or more"))
+			errs = append(errs, param.New(fmt.Sprintf("accountant.GaussianMixture.Sensitivities[%d]", i),
+				s, "a finite number, zero or more"))
 		}
 		errs = append(errs,
 			probability(fmt.Sprintf("accountant.GaussianMixture.Probabilities[%d]", i), e.Probabilities[i]))

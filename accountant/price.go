@@ -105,6 +105,9 @@ func priceByEngines(ctx context.Context, terms []term, delta float64, r Relation
 	basic, lost := basicComposition(terms)
 	if lost <= delta {
 		best.Upper = basic
+		if e, d := composedOwn(terms); d <= delta { // may have a smaller ε, at a larger δ
+			best.Upper = min(basic, e)
+		}
 	} else if lost > delta*(1+1e-9) {
 		best.Engine = engineInfinite
 		return best, nil
@@ -269,8 +272,10 @@ func deltaByEngines(terms []term, eps float64, r Relation) (Bound, error) {
 	}
 	best := Bound{0, 1, 1}
 	basic, lost := basicComposition(terms)
-	if eps >= basic {
+	if e, d := composedOwn(terms); eps >= basic {
 		best.Upper = lost
+	} else if eps >= e { // both directions in one: a smaller ε, at a larger δ
+		best.Upper = d
 	}
 	known := !math.IsInf(basic, 1)
 	if lists != nil {

@@ -55,8 +55,8 @@ func logMixture(q, l float64) float64 {
 	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
 }
 
-// aboveFloor returns 1−q−e^x for x at or below the floor. Its error is at most 2 ulps of q, or of
-// itself.
+// aboveFloor returns 1−q−e^x for x at or below the floor. Its error is at most 2 ulps of q or of 1−q,
+// whichever is smaller, and 2 of its own.
 func aboveFloor(q, x float64) float64 {
 	if q < 0.5 {
 		return max(0, -math.Expm1(x)-q)
@@ -68,6 +68,9 @@ func aboveFloor(q, x float64) float64 {
 func baseLoss(q, eps float64) float64 {
 	if eps > 30 {
 		return eps - math.Log(q) + math.Log1p(-(1-q)*math.Exp(-eps))
+	}
+	if q > 0.5 && eps < -0.5 { // 1−q has no error, and e^ε keeps its digits
+		return math.Log(max(0, math.Exp(eps)-(1-q)) / q)
 	}
 	v := math.Expm1(eps) / q
 	if v <= -1 {
@@ -121,7 +124,7 @@ func (p *Sampled) cut(nodes []float64, c *cells) {
 		c.d[k-1] = p.q * b.lowD
 		// The last term is the rounding error of aboveFloor, which also moves the floor.
 		c.err[k-1] = p.q*b.lowErr + above*b.lowErr/grow + 4*ulp*(c.e[k-1]+c.d[k-1]) +
-			2*ulp*p.q*lowQ
+			2*ulp*min(p.q, 2-2*p.q)*lowQ
 	}
 	for i := range b.e {
 		c.e[k+i] = p.q * b.e[i]
