@@ -55,7 +55,7 @@ func logMixture(q, l float64) float64 {
 	return math.Log((1 - q) + q*math.Exp(l)) // keeps the digits of 1−q
 }
 
-// aboveFloor returns 1−q−e^x for x at or below the floor. Its error is at most 2 ulps of itself, and
+// aboveFloor returns 1−q−e^x for x at or below the floor. Its error is at most 2 ulps of itself and
 // 2 of the smaller of q and 1−q.
 func aboveFloor(q, x float64) float64 {
 	if q < 0.5 {
