@@ -44,8 +44,11 @@ func Compute(ctx context.Context, in Input, s Settings) (*Report, error) {
 		return nil, err
 	}
 	m.units = units
-	if in.Real == nil || in.Real.Len() < 2 {
+	switch {
+	case in.Real == nil:
 		return nil, param.New("report.Input.Real", nil, "at least 2 real records")
+	case in.Real.Len() < 2:
+		return nil, param.New("report.Input.Real", "fewer records", "at least 2 real records")
 	}
 	if err := m.alike(); err != nil {
 		return nil, err

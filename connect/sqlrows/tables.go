@@ -86,7 +86,12 @@ func readTable(ctx context.Context, db Querier, t records.Tables, left *records.
 	}
 	in.row = func() error {
 		for i := range keys {
-			keys[i] = append(keys[i], keyText(in.cells[i]))
+			text, ok := keyText(in.cells[i])
+			if !ok {
+				return malformed("table %q: a key of type %T: want a text, a number, a truth value or a "+
+					"time", t.Name, in.cells[i])
+			}
+			keys[i] = append(keys[i], text)
 		}
 		return take(left, in.cells)
 	}
@@ -121,21 +126,26 @@ func take(left *records.Limits, cells []any) error {
 	return nil
 }
 
-// keyText returns the text of a key: "" for a value that is none.
-func keyText(v any) string {
+// keyText returns the text of a key: "" for null. It is false for values of unknown types, whose
+// rows would otherwise be lost.
+func keyText(v any) (text string, ok bool) {
 	switch x := v.(type) {
+	case nil:
+		return "", true
+	case bool:
+		return strconv.FormatBool(x), true
 	case int64:
-		return strconv.FormatInt(x, 10)
+		return strconv.FormatInt(x, 10), true
 	case float64: // a database compares 1 and 1.0 as equal
-		return strconv.FormatFloat(x, 'f', -1, 64)
+		return strconv.FormatFloat(x, 'f', -1, 64), true
 	case string:
-		return x
+		return x, true
 	case []byte:
-		return string(x)
+		return string(x), true
 	case time.Time:
-		return x.UTC().Format(time.RFC3339Nano)
+		return x.UTC().Format(time.RFC3339Nano), true
 	}
-	return ""
+	return "", false
 }
 
 // Create returns the statements that create empty tables for generated rows, in standard SQL. Keys
