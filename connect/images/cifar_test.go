@@ -54,7 +54,8 @@ func TestCIFARLabels(t *testing.T) {
 
 // TestARecordIsNoGzip: a first record that begins with the magic number of gzip is a record.
 func TestARecordIsNoGzip(t *testing.T) {
-	got, err := images.ReadCIFAR(bytes.NewReader(cifarRecord(0x8b, 0, 0, 0x1f)), images.CIFAR10Schema())
+	file := bytes.NewReader(cifarRecord(0x8b, 0, 0, 0x1f))
+	got, err := images.ReadCIFAR(file, images.CIFAR10Schema())
 	if err != nil || got.Len() != 1 {
 		t.Errorf("got %v, error %v, want a record", got, err)
 	}
