@@ -21,7 +21,8 @@ const mostGroup, mostSearched = 1000, 14
 // Tight Group-Level DP Guarantees for DP-SGD with Sampling via Mixture of Gaussians Mechanisms).
 // This is not so for [BandedSum], whose steps with different members overlap between rounds. Other
 // events have a bound: if every record has (ε, δ), the group has (kε, δ·Σ_{j<k} e^{jε}). For events
-// in more than 14 places it may be a 32nd larger than the smallest such bound.
+// in more than 14 places it may exceed the smallest such bound by a 32nd, or by .0004 for each
+// record of the group.
 //
 // The price of [TruncatedPoisson] holds without one record, not without a group of several.
 //
