@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/seed7ba64551/privgen/internal/param"
 )
 
 // input is an input that is read, unpacked and checked against its limits.
@@ -31,11 +33,11 @@ func openInput(r io.Reader, limits Limits) (*input, error) {
 	if limits.Plain {
 		return in, nil
 	}
-	head, err := packed.Peek(gzipHead)
+	head, err := packed.Peek(param.GzipHead)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("records: reading: %w", err)
 	}
-	if !packedByGzip(head) {
+	if !param.PackedByGzip(head) {
 		return in, nil
 	}
 	zr, err := gzip.NewReader(packed)
@@ -44,18 +46,6 @@ func openInput(r io.Reader, limits Limits) (*input, error) {
 	}
 	in.Reader = bufio.NewReaderSize(unpacking{zr, in}, inputBuffer)
 	return in, nil
-}
-
-// gzipHead is the length of the fixed part of a gzip header.
-const gzipHead = 10
-
-// packedByGzip recognises the fixed part of a gzip header (RFC 1952, section 2.3.1): the magic
-// number, the only compression method, no reserved flag, and one of the known extra flags. The
-// magic number alone is not enough: a first line that begins with its two bytes would change how
-// all other lines are read.
-func packedByGzip(head []byte) bool {
-	return len(head) == gzipHead && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 &&
-		head[3]&0xe0 == 0 && (head[8] == 0 || head[8] == 2 || head[8] == 4)
 }
 
 // counted counts the bytes that are read through it.

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/seed7ba64551/privgen/internal/param"
 	"github.com/seed7ba64551/privgen/records"
 )
 
@@ -32,7 +33,7 @@ func unpack(in io.Reader) (out io.Reader, end func(), err error) {
 	}
 	read := &countedBytes{in: in}
 	switch {
-	case packedByGzip(head):
+	case param.PackedByGzip(head):
 		z, err := gzip.NewReader(read)
 		if err != nil {
 			return nil, nil, damaged(err)
@@ -47,13 +48,6 @@ func unpack(in io.Reader) (out io.Reader, end func(), err error) {
 		return &unpacked{in: z, read: read}, z.Close, nil
 	}
 	return in, func() {}, nil
-}
-
-// packedByGzip recognises the fixed part of a gzip header. The magic number alone is not enough: a
-// first record that begins with its two bytes would change how all others are read.
-func packedByGzip(head []byte) bool {
-	return len(head) >= packedHead && head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 &&
-		head[3]&0xe0 == 0 && (head[8] == 0 || head[8] == 2 || head[8] == 4)
 }
 
 // packedByZstd recognises the magic number of a frame and the bit that is reserved. No text in

@@ -100,13 +100,6 @@ func (c countedBytes) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// packed recognises the fixed part of a gzip header. Its first two bytes alone may be a label and a
-// pixel, and one record must not change how the others are read.
-func packed(head []byte) bool {
-	return head[0] == 0x1f && head[1] == 0x8b && head[2] == 8 && head[3]&0xe0 == 0 &&
-		(head[8] == 0 || head[8] == 2 || head[8] == 4)
-}
-
 // append reads the records of one file.
 func (in *cifarInput) append(r io.Reader) error {
 	if r == nil {
@@ -117,7 +110,7 @@ func (in *cifarInput) append(r io.Reader) error {
 	}
 	file := bufio.NewReader(countedBytes{r, &in.bytes})
 	var plain io.Reader = file
-	if head, err := file.Peek(10); err == nil && packed(head) {
+	if head, err := file.Peek(param.GzipHead); err == nil && param.PackedByGzip(head) {
 		if plain, err = gzip.NewReader(file); err != nil {
 			return malformed("the gzip header is damaged")
 		}
