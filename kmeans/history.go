@@ -61,5 +61,5 @@ func (h *History) holdsNorm(d *DPNorm) bool {
 }
 
 func allFinite(v []float64) bool {
-	return !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x - x) }) // ∞−∞ is NaN
+	return !slices.ContainsFunc(v, func(x float64) bool { return !(math.Abs(x) <= math.MaxFloat64) })
 }
