@@ -22,8 +22,8 @@ func ownOf(a atom) (eps, delta float64) {
 }
 
 // basicComposition returns the sum of the ε's of all uses, and the probability that any use has an
-// infinite loss. Both are rounded up; a sum that float64 holds exactly is exact. Together the uses
-// are (Σ ε, 1 − Π(1−δ))-differentially private.
+// infinite loss, each the larger of both directions. Both are rounded up; a sum that float64 holds
+// exactly is exact. Together the uses are (Σ ε, 1 − Π(1−δ))-differentially private.
 // Source: Dwork, Kenthapadi, McSherry, Mironov and Naor 2006, Theorem 1; Kairouz, Oh and
 // Viswanath 2015, Theorem 3.3, for the product.
 func basicComposition(terms []term) (eps, lost float64) {

@@ -234,7 +234,7 @@ func (a oneWayAtom) own() (eps, delta float64) {
 		if !a.add {
 			return sampledOwn(w.q, eps, delta)
 		}
-		if !(delta <= 0) { // what is impossible with the record is not, if it may be left out
+		if !(delta <= 0) { // a sample may leave the record out, so it rules no outcome out
 			eps = math.Inf(1)
 		}
 		x := w.q * math.Expm1(-eps)

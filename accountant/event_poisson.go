@@ -126,6 +126,7 @@ func (a sampledAtom) own() (eps, delta float64) {
 	return sampledOwn(a.q, e, d)
 }
 
+// sampledOwn returns the pair of a sample of a mechanism with the pair (e, d).
 func sampledOwn(q, e, d float64) (eps, delta float64) {
 	// e^ε may overflow, so log(q(e^ε − 1)) is computed first.
 	s := math.Log(q) + renyi.LogExpm1(e)

@@ -69,8 +69,7 @@ func (c *labelsDraw) generate(class, n int) (records.Data, error) {
 	}
 	rows, err := (*at).Next(n)
 	if err == nil && (rows.Len() != n || len(labelsOf(rows)) != n) {
-		err = fmt.Errorf("labels: got %d labelled records, want %d",
-			len(labelsOf(rows)), n)
+		err = fmt.Errorf("labels: got %d labelled records, want %d", len(labelsOf(rows)), n)
 	}
 	return rows, err
 }

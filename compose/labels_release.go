@@ -25,12 +25,14 @@ type labelled struct {
 //
 // Errors: ctx.Err().
 func (l *labelled) agree(ctx context.Context, m *model) (list []float64, err error) {
-	var score *scorer // for all classes, since it takes memory
+	// One scorer serves all classes, since it takes memory. Without one, rate tries by itself: the run
+	// has been paid for.
+	score, _ := newScorer(l.config, l.backend, m.Schema(), l.params)
 	for class := range m.Schema().Classes() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		list = append(list, l.rate(m, class, &score))
+		list = append(list, l.rate(m, class, score))
 	}
 	return list, nil
 }
@@ -40,13 +42,12 @@ const judged = 500
 
 // rate measures the agreement of one class. It is 0 if the part's model cannot draw the class. This
 // is no error, since the run has been paid for and its result must be released.
-func (l *labelled) rate(m *model, class int, score **scorer) float64 {
+func (l *labelled) rate(m *model, class int, score *scorer) float64 {
 	c, err := l.drawing(m, synth.Draw{Cluster: -1, Class: class, Seed: uint64(class),
-		Means: m.Schema().Kind() == records.GreyImage}, *score)
+		Means: m.Schema().Kind() == records.GreyImage}, score)
 	if err != nil {
 		return 0
 	}
-	*score = c.score
 	rows, err := c.generate(class, judged)
 	if err != nil {
 		return 0

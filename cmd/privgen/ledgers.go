@@ -159,12 +159,12 @@ func (w *where) use(a *app, ctx context.Context, terms ledger.Terms) (*ledger.Le
 		return l, err
 	}
 	if !w.make {
-		or := ", or give --new-ledger to create it with the plan's budget"
+		advice := ", or give --new-ledger to create it with the plan's budget"
 		if w.plans {
-			or = " and a budget for all plans together"
+			advice = " and a budget for all plans together"
 		}
 		return nil, inputf("the store has no ledger %q: create it with `privgen ledger create`%s",
-			w.ledger, or)
+			w.ledger, advice)
 	}
 	l, err = s.Create(ctx, w.ledger, terms)
 	if errors.Is(err, ledger.ErrExists) { // another process was faster

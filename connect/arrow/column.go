@@ -39,7 +39,7 @@ func read(a aw.Array, c records.Column) records.Values {
 	if x, ok := a.(*array.Dictionary); ok {
 		return dictionary(x, c)
 	}
-	if out, done := times(a, c); done { // before nulls are looked for, which are of other rows
+	if out, done := times(a, c); done { // before nulls of other rows decide anything
 		return out
 	}
 	if x, ok := a.(*array.Float64); ok && c.IsNumber() && x.NullN() == 0 {

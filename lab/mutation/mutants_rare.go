@@ -210,7 +210,7 @@ func rareMutants() []mutant {
 			"d <= delta { // may have", "d < 0 { // may have",
 			"a sound price is a hundred times as high"),
 		in("accountant", "what a sample may leave out has no loss", "OneSidedLosses",
-			"if !(delta <= 0) { // what is impossible", "if false { // what is impossible",
+			"if !(delta <= 0) { // a sample may", "if false { // a sample may",
 			"a sample of a mechanism that reveals absence is priced as if it did not"),
 		in("accountant", "sampled divergences are those of removing", "SampledDirections",
 			"return max(v, w), ok", "return max(v, 0*w), ok",
