@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"runtime"
 	"testing"
 
@@ -32,5 +33,20 @@ func TestDamagedFilesEndInErrors(t *testing.T) {
 	}
 	if refused < len(whole)/2 {
 		t.Errorf("only %d of %d damaged files are refused", refused, 2*len(whole))
+	}
+}
+
+// TestTwoColumnsOfOneName: a file in which two columns have the name of a schema's column is
+// refused, and one in which other columns share a name is read.
+func TestTwoColumnsOfOneName(t *testing.T) {
+	columns := []records.Column{records.Integer("one", 0, 9), records.Integer("two", 0, 9),
+		records.Integer("six", 0, 9)}
+	whole := written(t, drawn(t, must(records.NewSchema(columns...))(t), 5))
+	data := bytes.ReplaceAll(whole, []byte("two"), []byte("one"))
+	for at, refused := range map[int]bool{0: true, 2: false} {
+		s := must(records.NewSchema(columns[at]))(t)
+		if _, err := read(data, s); errors.Is(err, records.ErrFormat) != refused || !refused && err != nil {
+			t.Errorf("%s: got error %v, want records.ErrFormat: %v", s, err, refused)
+		}
 	}
 }

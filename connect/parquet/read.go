@@ -208,11 +208,14 @@ func (in *input) close() {
 	}
 }
 
-// find returns the flat column with a name.
+// find returns the flat column with a name, which no other column may have.
 func find(f *pq.File, c records.Column) (*column, error) {
-	for _, field := range f.Root().Columns() {
-		if field.Name() != c.Name() {
-			continue
+	fields := f.Root().Columns()
+	named := func(field *pq.Column) bool { return field.Name() == c.Name() }
+	if at := slices.IndexFunc(fields, named); at >= 0 {
+		field := fields[at]
+		if slices.ContainsFunc(fields[at+1:], named) {
+			return nil, malformed(fmt.Sprintf("two columns are named %q", c.Name()))
 		}
 		if !field.Leaf() || field.Repeated() {
 			return nil, malformed(fmt.Sprintf("column %q is nested", c.Name()))
@@ -225,7 +228,7 @@ func find(f *pq.File, c records.Column) (*column, error) {
 			width: field.Type().Length(), optional: field.Optional()}, nil
 	}
 	var names []string
-	for _, field := range f.Root().Columns() {
+	for _, field := range fields {
 		names = append(names, fmt.Sprintf("%q", field.Name()))
 	}
 	return nil, malformed(fmt.Sprintf("no column is named %q; there are %s", c.Name(),

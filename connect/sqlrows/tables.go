@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,16 +135,20 @@ func keyText(v any) (text string, ok bool) {
 		return "", true
 	case bool:
 		return strconv.FormatBool(x), true
-	case int64:
-		return strconv.FormatInt(x, 10), true
-	case float64: // a database compares 1 and 1.0 as equal
-		return strconv.FormatFloat(x, 'f', -1, 64), true
 	case string:
 		return x, true
 	case []byte:
 		return string(x), true
 	case time.Time:
 		return x.UTC().Format(time.RFC3339Nano), true
+	}
+	switch x := reflect.ValueOf(v); {
+	case x.CanInt():
+		return strconv.FormatInt(x.Int(), 10), true
+	case x.CanUint():
+		return strconv.FormatUint(x.Uint(), 10), true
+	case x.CanFloat(): // a database compares 1 and 1.0 as equal
+		return strconv.FormatFloat(x.Float(), 'f', -1, x.Type().Bits()), true
 	}
 	return "", false
 }
