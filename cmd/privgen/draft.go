@@ -61,11 +61,11 @@ func newDraft(a *app) *cobra.Command {
 	f.StringSliceVar(&j.public.Skip, "skip", nil,
 		"with --public: `columns` to leave out, such as identifiers")
 	f.IntVar(&j.public.MaxLevels, "max-levels", 100,
-		"with --public: largest `number` of levels of a column of texts; more are\nidentifiers or hashed")
+		"with --public: largest `number` of levels of a column of texts; more are identifiers or hashed")
 	f.BoolVar(&j.header, "header", false, "with --public: the CSV file's first line holds names "+
-		"even if it could be\na record")
+		"even if it could be a record")
 	f.StringVar(&j.rootTable, "root", "", "with --public and a database: `table` whose rows are protected "+
-		"with all that\nbelongs to them; by default the only one that belongs to no other")
+		"with all that belongs to them; by default the only one that belongs to no other")
 	f.StringVar(&j.candidates, "candidates", "", "schema `file` to be narrowed by private records")
 	f.IntVar(&j.rows, "rows-per-person", 0,
 		"with --candidates: protect persons with up to this `number` of rows each; needs --person")

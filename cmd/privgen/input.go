@@ -45,7 +45,7 @@ func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.format, "format", "auto",
 		"`format` of the records: "+listed(inputFormats[1:], "or")+"; auto decides by the file's name")
 	f.StringVar(&l.comma, "comma", "auto", "CSV: `character` between fields; the word tab for a tab "+
-		"character;\nauto finds a comma, a semicolon, a tab or a bar in the header")
+		"character; auto finds a comma, a semicolon, a tab or a bar in the header")
 	f.StringVar(&l.encoding, "encoding", "auto",
 		"CSV: `encoding` of the text: utf-8, utf-16 or latin-1; auto finds utf-16")
 	f.StringVar(&l.comment, "comment", "", "CSV: skip lines that begin with this `character`")
@@ -53,13 +53,14 @@ func (l *layout) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&l.names, "names", nil,
 		"CSV: `names` of the file's columns, separated by commas, if the file has no header")
 	f.StringSliceVar(&l.missing, "missing", nil,
-		"CSV: `texts` that mean a missing value; by default the empty text, ? and the\nusual ones, such as NA, null and -")
+		"CSV: `texts` that mean a missing value; by default the empty text, ? and the usual ones, such "+
+			"as NA, null and -")
 	f.BoolVar(&l.firstRecord, "first-record", false,
 		"CSV: accept a first line that looks like a header as a record")
 	f.StringVar(&l.person, "person", "",
 		"CSV and xlsx: `column` that names the person of a row, if the plan protects persons")
 	f.BoolVar(&l.lines, "lines", false,
-		"CSV: read each line by itself, as one record; by default a quoted field may have\nline breaks, "+
+		"CSV: read each line by itself, as one record; by default a quoted field may have line breaks, "+
 			"and a malformed file is refused")
 	f.StringVar(&l.sheet, "sheet", "", "xlsx: `name` of the sheet; by default the first one")
 	f.StringVar(&l.labels, "labels", "", "idx: `file` of the classes")

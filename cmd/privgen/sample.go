@@ -79,9 +79,9 @@ func newSample(a *app) *cobra.Command {
 	f.StringVar(&j.file, "constraints", "", "`file` of further conditions, in JSON as a schema's field "+
 		"\"constraints\"")
 	f.StringArrayVar(&j.released, "released", nil, "`file` of noisy tables, in CSV or JSON, that were "+
-		"released before and\nthat the records shall agree with; see connect/released")
+		"released before and that the records shall agree with; see connect/released")
 	f.Float64Var(&j.about, "released-records", 0, "`number` of records that the released tables are "+
-		"about; by default\ntheir sum")
+		"about; by default their sum")
 	f.IntVar(&j.attempts, "attempts", 1000,
 		"with conditions: largest `number` of records drawn for each requested record")
 	f.DurationVar(&j.limit, "search", 10*time.Second,
@@ -91,7 +91,7 @@ func newSample(a *app) *cobra.Command {
 	f.StringVar(&j.comma, "comma", ",", "CSV: `character` between fields; the word tab for a tab character")
 	f.BoolVar(&j.noHeader, "no-header", false, "CSV: write no header")
 	f.BoolVar(&j.guard, "guard", false, "CSV and xlsx: write an apostrophe before a text that a "+
-		"spreadsheet program\ncould take for a formula; by default for xlsx only")
+		"spreadsheet program could take for a formula; by default for xlsx only")
 	f.StringVarP(&j.out, "out", "o", stdio, "`file` to write; - for standard output")
 	c.MarkFlagRequired("n")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(outputFormats,
