@@ -144,8 +144,7 @@ func knot(p float64, n int) (at int, part float64) {
 
 // mixed returns the displacement interpolated between four knots.
 func mixed(b *[bends][bends]float64, i, j int, down, right float64) float64 {
-	return (1-down)*((1-right)*b[i][j]+right*b[i][j+1]) +
-		down*((1-right)*b[i+1][j]+right*b[i+1][j+1])
+	return (1-down)*((1-right)*b[i][j]+right*b[i][j+1]) + down*((1-right)*b[i+1][j]+right*b[i+1][j+1])
 }
 
 // copy sets pixel p of the distorted image to the levels at a position, interpolated between four

@@ -130,8 +130,7 @@ func (r *run) restore(f *synth.File) error {
 		return err
 	}
 	if len(j.Parts) != len(r.states) {
-		return synth.Malformed(fmt.Errorf("states of %d systems, want %d", len(j.Parts),
-			len(r.states)))
+		return synth.Malformed(fmt.Errorf("states of %d systems, want %d", len(j.Parts), len(r.states)))
 	}
 	left := f.Sections
 	missing := synth.Malformed(errors.New("a state with missing sections"))

@@ -57,8 +57,7 @@ func narrowLine(k *kernels, to, line []float32, c, width int) {
 	for v := 0; v < c; v += 8 {
 		for _, x := range [2]int{0, width - 1} {
 			before, after := max(2*x-1, 0)*c, min(2*x+2, 2*width-1)*c
-			k.apart(1, &line[before+v], &line[2*x*c+v], &line[(2*x+1)*c+v], &line[after+v], 0, &to[x*c+v],
-				0)
+			k.apart(1, &line[before+v], &line[2*x*c+v], &line[(2*x+1)*c+v], &line[after+v], 0, &to[x*c+v], 0)
 		}
 		if width > 2 {
 			k.apart(width-2, &line[c+v], &line[2*c+v], &line[3*c+v], &line[4*c+v], 8*c, &to[c+v], 4*c)

@@ -155,8 +155,7 @@ func doFixedBlocks(j *job, lo, hi int) {
 			continue
 		}
 		p := j.block
-		j.owner.Gemm(true, false, 1, j.a.Slice(i*p, (i+1)*p, lo, hi), j.b.RowRange(i*p, (i+1)*p), 0,
-			g)
+		j.owner.Gemm(true, false, 1, j.a.Slice(i*p, (i+1)*p, lo, hi), j.b.RowRange(i*p, (i+1)*p), 0, g)
 		j.kernels.units(w, j.fixed.origin(), g.Data, j.fixed.Units[lo*cols:hi*cols])
 	}
 	j.owner.panels.put(spare)

@@ -86,8 +86,7 @@ func (c Config) checkClustering(k *param.Checker) {
 			"the fraction of ε for clustering, between 0 and 1, or a NoiseMultiplier")
 		cluster = cluster.WithNoise(1)
 	} else {
-		k.OK(cluster.Share == 0, "kmeans.Config.Share", cluster.Share,
-			"zero if NoiseMultiplier is given")
+		k.OK(cluster.Share == 0, "kmeans.Config.Share", cluster.Share, "zero if NoiseMultiplier is given")
 	}
 	k.Add(cluster.Validate())
 	if c.Schema.Validate() != nil {

@@ -66,8 +66,7 @@ func (c Config) checkMarginals(k *param.Checker) {
 		k.OK(!(m.Share+c.Cluster.Share >= 1), path+"Share", m.Share,
 			"a fraction that leaves some of ε to training")
 	default:
-		k.OK(m.Share == 0, path+"Share", m.Share,
-			"zero if NoiseMultiplier is given")
+		k.OK(m.Share == 0, path+"Share", m.Share, "zero if NoiseMultiplier is given")
 		k.OK(mechanism.IsNoiseMultiplier(m.NoiseMultiplier), path+"NoiseMultiplier",
 			m.NoiseMultiplier, "a positive number, at most 2^24, or 0 to calibrate it")
 	}

@@ -206,8 +206,7 @@ func readTarget(f *synth.File, s records.Schema, i int) (*target, error) {
 			most = keepMost
 		}
 		if !(v >= 0 && v <= most) {
-			return nil, synth.Malformed(fmt.Errorf("number %d of a target is %v; want 0 to %v", j, v,
-				most))
+			return nil, synth.Malformed(fmt.Errorf("number %d of a target is %v; want 0 to %v", j, v, most))
 		}
 	}
 	return newTarget(list[:dim:dim], list[dim:dim+n:dim+n], list[dim+n:], bins), nil

@@ -92,17 +92,23 @@ func (f *dateForm) read(text string) bool {
 	}
 	at, err := time.Parse(f.layout, text)
 	if err == nil && at.Year() >= 1900 && at.Year() <= 2100 {
-		if strings.Contains(f.layout, "05") {
-			n := decimals(f.layout, text)
-			if f.step == 0 {
-				f.least = n
-			}
-			f.least, f.most = min(f.least, n), max(f.most, n)
-		}
+		f.count(text)
 		f.put(at)
 		return true
 	}
 	return isNoDate(text) // which is a missing value
+}
+
+// count counts the decimals of the seconds in a text that is put next.
+func (f *dateForm) count(text string) {
+	if !strings.Contains(f.layout, "05") {
+		return
+	}
+	n := decimals(f.layout, text)
+	if f.step == 0 {
+		f.least = n
+	}
+	f.least, f.most = min(f.least, n), max(f.most, n)
 }
 
 // isNoDate reports whether a text is like 00.00.0000.

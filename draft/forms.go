@@ -31,6 +31,9 @@ var readings = func() (list []func() reading) {
 			})
 		}
 	}
+	for _, layout := range clocks {
+		list = append(list, func() reading { return &clockForm{dateForm{layout: layout}} })
+	}
 	return list
 }()
 

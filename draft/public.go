@@ -238,6 +238,9 @@ func (c *candidate) reads(text string) bool {
 	case *dateForm:
 		again := *r
 		return again.read(text)
+	case *clockForm:
+		again := *r
+		return again.read(text)
 	case *anyMoment:
 		again := *r
 		return again.read(text)

@@ -155,6 +155,11 @@ func (c *seenColumn) measured(name string, r *Recognised) (column records.Column
 				absent += cells
 			}
 		}
+	case *clockForm:
+		if c.repeats() {
+			return column, false
+		}
+		column = f.column(name, r)
 	case *anyMoment:
 		r.As = fmt.Sprintf("dates or times, in whole steps of %v", f.step)
 		if f.zoned {
@@ -230,10 +235,13 @@ const mostGrades = 12
 // with gaps between them.
 func (c *seenColumn) few(whole bool, lo, hi float64) bool {
 	n := len(c.texts) - len(c.words)
-	if c.more > 0 || n > mostGrades || c.cells() < 20*n || c.rows < 50 {
-		return false
-	}
-	return !whole || hi-lo >= float64(n) || lo == 0 && hi == 1
+	return c.repeats() && (!whole || hi-lo >= float64(n) || lo == 0 && hi == 1)
+}
+
+// repeats reports whether the column has few values, each of them many times.
+func (c *seenColumn) repeats() bool {
+	n := len(c.texts) - len(c.words)
+	return c.more == 0 && n <= mostGrades && c.cells() >= 20*n && c.rows >= 50
 }
 
 // graded returns the column of a few numbers.

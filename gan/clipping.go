@@ -52,8 +52,7 @@ func (g GroupMethod) MarshalText() ([]byte, error) { return groupNames.Marshal(g
 func (g *GroupMethod) UnmarshalText(text []byte) error { return groupNames.Unmarshal(text, g) }
 
 func (c Clipping) validate(k *param.Checker, all Config) {
-	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups,
-		"Whole, WeightsAndBiases or Clustered")
+	k.OK(c.Groups.known(), "gan.Clipping.Groups", c.Groups, "Whole, WeightsAndBiases or Clustered")
 	k.OK(c.K >= 0 && (c.Groups == Clustered) == (c.K > 0), "gan.Clipping.K", c.K,
 		"a positive number of groups for Clustered, zero otherwise")
 	k.OK(c.Scale > 0 && c.Scale <= 1e9, "gan.Clipping.Scale", c.Scale,

@@ -121,8 +121,7 @@ func (w work) Notes() []string {
 	notes := []string{
 		fmt.Sprintf("generator steps, one for every %d critic steps, cost no privacy", c.CriticSteps)}
 	if c.WarmSteps > 0 {
-		notes = append(notes,
-			fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
+		notes = append(notes, fmt.Sprintf("%d generator steps on public records come first", c.WarmSteps))
 	}
 	return append(append(notes, c.choices.Notes()...), c.Train.Warnings()...)
 }

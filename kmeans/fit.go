@@ -32,8 +32,7 @@ const (
 // Lines returns the ledger lines that a fit reserves in one transaction: a line for the clip norm,
 // if it is estimated, and a line for the iterations.
 func (c Config) Lines() []ledger.Line {
-	iterations := ledger.Line{Purpose: PurposeIterations, Event: c.iteration(),
-		Count: c.Iterations}
+	iterations := ledger.Line{Purpose: PurposeIterations, Event: c.iteration(), Count: c.Iterations}
 	if c.Norm == nil {
 		return []ledger.Line{iterations}
 	}

@@ -53,8 +53,7 @@ func (g *Grant) deduct(effect float64) error {
 	case t.sampling != sampleNone && !g.sampled:
 		return g.a.refuse("the event's sample has not been drawn")
 	case !(used <= t.gaussian*allowed):
-		return g.a.refuse("squared effects of the releases: %.6g, want at most %.6g", used,
-			t.gaussian)
+		return g.a.refuse("squared effects of the releases: %.6g, want at most %.6g", used, t.gaussian)
 	}
 	if err := g.refuses(); err != nil {
 		return err

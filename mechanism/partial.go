@@ -78,8 +78,7 @@ func (a *Partial) made() bool {
 
 // refused returns the error for sums without a pass, and for sums whose Add has failed.
 func refused(path string) error {
-	return param.New(path, redacted,
-		"a partial sum made by a plan, without a failed Add")
+	return param.New(path, redacted, "a partial sum made by a plan, without a failed Add")
 }
 
 // Begin names the shard whose records will be added. Call it before the first Add. It is required

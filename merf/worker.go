@@ -175,8 +175,7 @@ func (w *worker) addDense(b device.Batch, shares records.Shares) {
 	bound, dim := w.work.features.NormBound(), f.Cols
 	for i := range b.Rows {
 		if scale := mechanism.ClipFactor(w.squared[i], bound); scale > 0 {
-			w.sums.AddRowAt(classOf(b.Labels, i)*dim, f.Row(i),
-				scale*shareOf(shares, b.Index, i))
+			w.sums.AddRowAt(classOf(b.Labels, i)*dim, f.Row(i), scale*shareOf(shares, b.Index, i))
 		}
 	}
 }

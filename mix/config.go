@@ -104,8 +104,7 @@ func (c Config) validate() error {
 	p := c.Projection
 	k.OK(p == Projection{} || p.Dim > 0 && p.Dim <= 1<<20, path+"Projection.Dim", p.Dim,
 		"a positive integer of at most 2^20")
-	k.OK(!p.wanted() || !c.Centers.wanted(), path+"Projection.Dim", p.Dim,
-		"zero if Centers is set")
+	k.OK(!p.wanted() || !c.Centers.wanted(), path+"Projection.Dim", p.Dim, "zero if Centers is set")
 	k.OK(!c.ByClass || c.Schema.RowsPerPerson() == 0, path+"ByClass", c.ByClass,
 		"false if a person may have several rows, which may be of several classes")
 	if n := c.Schema.Classes(); c.ByClass {
@@ -113,8 +112,7 @@ func (c Config) validate() error {
 		k.OK(n < 2 || c.Mixtures%n == 0, path+"Mixtures", c.Mixtures,
 			"a multiple of the number of classes")
 	} else {
-		k.OK(n > 0 || c.LabelShare == 0, path+"LabelShare", c.LabelShare,
-			"0 if records have no labels")
+		k.OK(n > 0 || c.LabelShare == 0, path+"LabelShare", c.LabelShare, "0 if records have no labels")
 	}
 	return k.Err()
 }
@@ -165,8 +163,7 @@ func (m Centers) validate(k *param.Checker) {
 	}
 	k.OK(mechanism.IsNoiseMultiplier(m.NoiseMultiplier), path+"NoiseMultiplier", m.NoiseMultiplier,
 		"a positive number, at most 2^24")
-	k.OK(m.Share == 0, path+"Share", m.Share,
-		"zero if NoiseMultiplier is given")
+	k.OK(m.Share == 0, path+"Share", m.Share, "zero if NoiseMultiplier is given")
 }
 
 // parts returns the number of disjoint parts that are mixed separately.

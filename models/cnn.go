@@ -113,8 +113,7 @@ func (a CNN) Classifier(be device.Backend, in, classes int, seed uint64) (*Class
 	var c checker
 	c.OK(be != nil, "models.CNN.Classifier", be, "a backend")
 	c.Add(a.Validate())
-	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in,
-		a.imageLen())
+	c.OK(in == a.image().Len(), "models.CNN.Classifier: in", in, a.imageLen())
 	c.positive("models.CNN.Classifier: classes", classes)
 	if err := c.Err(); err != nil {
 		return nil, err

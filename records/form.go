@@ -14,7 +14,8 @@ import (
 // with two decimals, with "12,34,567.5" digits are grouped as in India, with "+1234.5" numbers that
 // are not negative have a plus, and what follows a semicolon spells negative numbers, such as
 // "1,234.5;(1,234.5)" or "1234.5;1234.5-". A [Datetime] has a layout of package time, such as
-// "02/01/2006" or "20060102", or "unix" or "unix-ms" for seconds or milliseconds since 1970. The
+// "02/01/2006" or "20060102", or "unix" or "unix-ms" for seconds or milliseconds since 1970. A
+// [Duration] of less than a day has the layout of a time of day, such as "15:04" or "03:04 PM". The
 // number before a sign such as % is the value.
 //
 // [CSV] reads and writes the format. Everything else has the usual form, such as JSON lines, bounds
@@ -35,7 +36,8 @@ type form struct {
 	minus                       [2]string // before and after negative numbers
 	places                      int       // decimals that are always written
 	pairs                       bool      // whether digits beyond the thousands are grouped by two
-	layout                      string    // of a moment
+	layout                      string    // of a moment, or of a time of day
+	clock                       bool      // whether the layout is of a time of day
 	unit                        int64     // of a count since 1970, in milliseconds
 }
 
@@ -51,8 +53,10 @@ func (c Column) form() (f *form, wrong string) {
 		return &form{unit: units[c.format]}, ""
 	case kind.dated:
 		return &form{layout: c.format}, ""
+	case c.kind.holdsLengths():
+		return &form{layout: c.format, clock: true}, ""
 	case !c.kind.isNumber() || kind.precise:
-		return nil, "no format: only numbers and datetimes have one"
+		return nil, "no format: only numbers, datetimes and durations have one"
 	}
 	f = &form{minus: [2]string{"-", ""}}
 	if !f.number(c.format) {
@@ -100,13 +104,19 @@ func (f *form) number(format string) (ok bool) {
 func (f *columnFaults) format() {
 	c := f.column
 	form, wrong := c.form()
+	later := max(12*time.Hour/max(c.step, 1), 1) * c.step // a clock of 12 hours needs PM
 	if form != nil && c.kind.of().dated && c.step > 0 {
-		later := c.from.Add(max(12*time.Hour/c.step, 1) * c.step) // a clock of 12 hours needs PM
-		for _, m := range []time.Time{c.from, c.from.Add(c.step), later, c.to} {
-			text := m.Format(time.RFC3339Nano)
-			back, ok := parseMoment(form.usual(string(form.spell(nil, []byte(text)))))
+		for _, m := range []time.Time{c.from, c.from.Add(c.step), c.from.Add(later), c.to} {
+			back, ok := parseMoment(form.again(m.Format(time.RFC3339Nano)))
 			if !ok || !back.Equal(m) || strings.Contains(c.format, "MST") { // zones have no unique names
 				wrong = "a layout that spells every moment in its own way, such as 02/01/2006 for days"
+			}
+		}
+	} else if form != nil && form.clock && c.step > 0 {
+		lo, hi := time.Duration(c.least), time.Duration(c.most)
+		for _, d := range []time.Duration{lo, min(lo+c.step, hi), min(lo+later, hi), hi} {
+			if back, ok := parseSeconds(form.again(string(appendSeconds(nil, d, 9)))); !ok || back != d {
+				wrong = "a layout that spells every time of day in its own way, such as 15:04 for minutes"
 			}
 		}
 	}
@@ -116,6 +126,9 @@ func (f *columnFaults) format() {
 	}
 }
 
+// again returns a text in the usual form after it was written and read.
+func (f *form) again(text string) string { return f.usual(string(f.spell(nil, []byte(text)))) }
+
 // usual returns the text of a file in the usual form, and "" for a text of another form.
 func (f *form) usual(text string) string {
 	if f.layout != "" || f.unit > 0 {
@@ -124,6 +137,9 @@ func (f *form) usual(text string) string {
 			m = time.UnixMilli(min(max(n, -1<<46/f.unit), 1<<47/f.unit) * f.unit) // years -260 to 6429
 		} else if m, err = time.Parse(f.layout, text); err != nil || f.unit > 0 {
 			return ""
+		}
+		if f.clock {
+			return string(appendSeconds(nil, m.Sub(m.Truncate(24*time.Hour)), 9))
 		}
 		return m.UTC().Format(time.RFC3339Nano)
 	}
@@ -169,7 +185,10 @@ func (f *form) grouped(left int) bool {
 
 // spell appends a text in the usual form as the form spells it.
 func (f *form) spell(dst, text []byte) []byte {
-	if m, _ := parseMoment(string(text)); f.layout != "" { // which the column has written
+	if f.clock {
+		d, _ := parseSeconds(string(text))
+		return time.Time{}.Add(d).AppendFormat(dst, f.layout)
+	} else if m, _ := parseMoment(string(text)); f.layout != "" { // which the column has written
 		return m.AppendFormat(dst, f.layout)
 	} else if f.unit > 0 {
 		return strconv.AppendInt(dst, m.UnixMilli()/f.unit, 10)

@@ -21,6 +21,8 @@ func TestFormats(t *testing.T) {
 	wide := records.Integer("x", 0, int(big))
 	date := records.Datetime("x", day(1970), day(2030), 24*time.Hour)
 	moment := records.Datetime("x", day(1970), day(2030), time.Second)
+	clock := records.Duration("x", 0, 24*time.Hour-time.Minute, time.Minute)
+	quick := records.Duration("x", 0, 24*time.Hour-time.Millisecond, time.Millisecond)
 	for name, c := range map[string]struct {
 		column  records.Column
 		format  string
@@ -59,6 +61,13 @@ func TestFormats(t *testing.T) {
 		"seconds":         {moment, "unix", "1710930600", "2024-03-20T10:30:00Z", ""},
 		"milliseconds":    {moment, "unix-ms", "1710930600000", "2024-03-20T10:30:00Z", ""},
 		"far":             {moment, "unix", "9223372036854775807", "2030-01-01T00:00:00Z", "1893456000"},
+		"time of day":     {clock, "15:04", "07:45", "27900", ""},
+		"no zero":         {clock, "15:04", "7:45", "27900", "07:45"},
+		"afternoon":       {clock, "3:04 PM", "12:30 AM", "1800", ""},
+		"no time of day":  {clock, "15:04", "24:10", "0", "00:00"},
+		"not of a clock":  {clock, "15:04", "27900", "0", "00:00"},
+		"last of a day":   {quick, "15:04:05.000", "23:59:59.999", "86399.999", ""},
+		"fractions":       {quick, "15:04:05.999", "01:00:00.25", "3600.250", ""},
 		"wrong group":     {number, "$1,234.5", "1,5", "-5000", "-$5,000"},
 		"another date":    {date, "02/01/2006", "2024-03-20", "1970-01-01", "01/01/1970"},
 		"not a number":    {number, "1234,5", "x", "-5000", ""},
@@ -121,6 +130,11 @@ func TestFormatsThatSayNothing(t *testing.T) {
 		date.WithFormat("15:04"), date.WithFormat("2006"), date.WithFormat("1234.5"),
 		records.Flag("x", "a", "b").WithFormat("1234.5"), number.WithFormat("12345"),
 		records.Duration("x", 0, time.Hour, time.Second).WithFormat("1234.5"),
+		records.Duration("x", 0, time.Hour, time.Second).WithFormat("15:04"),
+		records.Duration("x", 0, 24*time.Hour, time.Hour).WithFormat("15:04"),
+		records.Duration("x", -time.Hour, time.Hour, time.Minute).WithFormat("15:04"),
+		records.Duration("x", 0, 23*time.Hour, time.Hour).WithFormat("3:04"),
+		records.Duration("x", time.Hour, time.Hour, 0).WithFormat("15:04"),
 		// what is written is read as another value
 		records.Datetime("x", day.AddDate(-74, 0, 0), day, 24*time.Hour).WithFormat("02/01/06"),
 		records.Datetime("x", day, day.AddDate(1, 0, 0), time.Hour).WithFormat("02/01/2006"),

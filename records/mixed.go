@@ -154,6 +154,9 @@ func (s Schema) relabelled(names []string) Schema {
 	columns := slices.DeleteFunc(s.Columns(), func(c Column) bool { return c.kind.isClass() })
 	if len(names) > 0 {
 		name := "class"
+		for s.table.label < 0 && s.ColumnIndex(name) >= 0 {
+			name += "_"
+		}
 		if s.table.label >= 0 {
 			name = s.table.columns[s.table.label].name
 		}

@@ -118,7 +118,7 @@ func area(height, width, channels int) int {
 // WithLabels returns the schema of records that also carry one of the named classes. A label is the
 // index of a name. An unknown label becomes class 0 unless [Schema.WithUnknown] declares another
 // class. In a table, the names replace the levels of the label column; without such a column, a
-// label column named "class" is added after the others.
+// label column named "class" is added after the others ("class_" if one of them has that name).
 func (s Schema) WithLabels(names ...string) Schema {
 	if s.table != nil {
 		return s.relabelled(names)

@@ -21,7 +21,8 @@ func (m *maker) ceiling(ctx context.Context) error {
 	if m.in.Generator != nil {
 		var draws [2]*tabular.Table
 		for i := range draws {
-			d, err := m.in.Generator.Sample(ctx, m.fake.Len(), synth.Seed(m.set.Seed+uint64(8+i)))
+			d, err := m.in.Generator.Sample(ctx, m.fake.Len(), synth.Seed(m.set.Seed+uint64(8+i)),
+				unidentified)
 			if err != nil {
 				return err
 			}

@@ -91,6 +91,9 @@ func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	return m.make(ctx, m.sets, m.images, m.ceiling, m.risk)
 }
 
+// unidentified draws records without identifiers, which no score reads.
+func unidentified(d *synth.Draw) { d.Unidentified = true }
+
 // begin checks the input and draws synthetic records if none are given.
 func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	err := s.Validate()
@@ -107,7 +110,8 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 		if in.Real != nil {
 			n = min(n, max(in.Real.Len(), 2))
 		}
-		if m.in.Synthetic, err = in.Generator.Sample(ctx, n, synth.Seed(s.Seed+1)); err != nil {
+		m.in.Synthetic, err = in.Generator.Sample(ctx, n, synth.Seed(s.Seed+1), unidentified)
+		if err != nil {
 			return nil, fmt.Errorf("report: synthetic records: %w", err)
 		}
 	}

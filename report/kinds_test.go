@@ -12,6 +12,7 @@ import (
 	"github.com/seed7ba64551/privgen/report"
 	"github.com/seed7ba64551/privgen/report/evaluate/classify"
 	"github.com/seed7ba64551/privgen/report/fidelity"
+	"github.com/seed7ba64551/privgen/tables"
 )
 
 // dated returns a table with moments, lengths of time, hashed texts and an identifier.
@@ -85,5 +86,43 @@ func TestOtherKindsOfColumns(t *testing.T) {
 	}
 	if len(out.Columns) != 4 || math.Abs(out.Records-150) > 0.1 {
 		t.Errorf("%v records, columns %+v", out.Records, out.Columns)
+	}
+}
+
+// TestNamesAndIdentifiersDoNotMatter: a column may have the name that labels have by default, and a
+// rule may have fewer identifiers than the report compares records.
+func TestNamesAndIdentifiersDoNotMatter(t *testing.T) {
+	s, err := records.NewSchema(records.Identifier("seat", records.Pattern("#")),
+		records.Categorical("class", "a", "b"), records.Numeric("x", 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := records.NewFrameBuilder(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		if err := b.Append(nil, []string{"a", "b"}[i%2], float64(i)/60); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan, err := tables.MST{Common: tables.Common{Schema: s,
+		Budget: accountant.Budget{Epsilon: 1, Delta: 1e-5}}}.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	real := b.Frame()
+	g, err := plan.Fit(t.Context(), real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := report.Compute(t.Context(), report.Input{Real: real, Generator: g},
+		quick()); err != nil {
+		t.Error(err)
+	}
+	if r, err := report.Released(t.Context(), report.Input{Generator: g}, quick()); err != nil {
+		t.Error(err)
+	} else if len(r.Columns) != 2 {
+		t.Errorf("columns %+v", r.Columns)
 	}
 }

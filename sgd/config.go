@@ -233,8 +233,7 @@ func (c Config) Calibrate(b accountant.Budget) (Config, error) {
 		return c.calibrateBands(b)
 	}
 	k := c.check()
-	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier,
-		"zero, since Calibrate sets it")
+	k.ok(c.NoiseMultiplier == 0, "NoiseMultiplier", c.NoiseMultiplier, "zero, since Calibrate sets it")
 	if err := errors.Join(k.Err(), b.Validate()); err != nil {
 		return Config{}, err
 	}

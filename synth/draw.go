@@ -20,6 +20,8 @@ type Draw struct {
 	Given []records.Constraint
 	// Unconstrained draws ignore the constraints of the schema.
 	Unconstrained bool
+	// Unidentified draws leave identifiers out, so that they may have more records than a rule makes.
+	Unidentified bool
 	// Effort is the number of records that may be generated for each kept record; 0 means 1000.
 	Effort int
 	// OnAccepted is called at the end of the draw with the numbers of records that met the constraints
@@ -78,7 +80,7 @@ func (g *Generator) check(n int, d Draw) error {
 	k.OK(d.Effort >= 0, "privgen.Effort", d.Effort, "a positive number of records, or 0 for 1000")
 	k.OK(d.Class >= -1 && d.Class < classes, "privgen.OfClass", d.Class, want)
 	row, err := records.FromValues(g.Schema(), make([]any, len(g.Schema().Columns())))
-	if err == nil && n > 0 { // a table, whose identifiers may run out
+	if err == nil && n > 0 && !d.Unidentified { // a table, whose identifiers may run out
 		_, err = records.WithIdentifiers(row, n-1, d.Seed)
 		k.Add(err)
 	}

@@ -137,7 +137,7 @@ func (s *drawing) chunks(ctx context.Context, n int) iter.Seq2[records.Data, err
 			if err == nil {
 				err = ctx.Err()
 			}
-			if err == nil {
+			if err == nil && !s.draw.Unidentified {
 				chunk, err = records.WithIdentifiers(chunk, lo, s.draw.Seed)
 			}
 			if !yield(chunk, err) || err != nil {

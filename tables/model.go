@@ -286,8 +286,7 @@ func readFactors(f *synth.File, list [][]int, d graphical.Domain,
 		}
 		cells := d.Cells(group)
 		if len(group) < 1 || len(group) > mostFlags || cells > float64(len(theta)) {
-			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers",
-				len(group)))
+			return nil, malformed(fmt.Sprintf("a factor with %d columns and too few numbers", len(group)))
 		}
 		key := attributeKey(group)
 		if seen[key] {

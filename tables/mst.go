@@ -63,8 +63,7 @@ func (spanningTree) fits(f *fitting) func([]int) bool {
 		cells += f.list[v.candidate].cells
 	}
 	return func(pair []int) bool {
-		return part[pair[0]] != part[pair[1]] &&
-			float64(cells)+f.domain.Cells(pair) <= float64(f.Cells)
+		return part[pair[0]] != part[pair[1]] && float64(cells)+f.domain.Cells(pair) <= float64(f.Cells)
 	}
 }
 

@@ -9,7 +9,11 @@ import (
 	"github.com/seed7ba64551/privgen/device"
 	"github.com/seed7ba64551/privgen/ledger"
 	"github.com/seed7ba64551/privgen/records"
+	"github.com/seed7ba64551/privgen/synth"
 )
+
+// unidentified draws records without identifiers, which nobody gets.
+func unidentified(d *synth.Draw) { d.Unidentified = true }
 
 // madeUp draws records uniformly from all records that the schema allows.
 func madeUp(s records.Schema, n int, rng *rand.Rand) (records.Data, error) {
@@ -60,7 +64,7 @@ func (j *auditJob) train(ctx context.Context, p privgen.Plan, canaries records.D
 	if err != nil {
 		return nil, err
 	}
-	synthetic, err := gen.Sample(ctx, j.samples, privgen.Seed(rng.Uint64()))
+	synthetic, err := gen.Sample(ctx, j.samples, privgen.Seed(rng.Uint64()), unidentified)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	synthetic, err := gen.Sample(ctx, j.n, privgen.Seed(j.seed))
+	synthetic, err := gen.Sample(ctx, j.n, privgen.Seed(j.seed), unidentified)
 	if err != nil {
 		return err
 	}

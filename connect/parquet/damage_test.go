@@ -45,7 +45,8 @@ func TestTwoColumnsOfOneName(t *testing.T) {
 	data := bytes.ReplaceAll(whole, []byte("two"), []byte("one"))
 	for at, refused := range map[int]bool{0: true, 2: false} {
 		s := must(records.NewSchema(columns[at]))(t)
-		if _, err := read(data, s); errors.Is(err, records.ErrFormat) != refused || !refused && err != nil {
+		_, err := read(data, s)
+		if errors.Is(err, records.ErrFormat) != refused || (err != nil) != refused {
 			t.Errorf("%s: got error %v, want records.ErrFormat: %v", s, err, refused)
 		}
 	}

@@ -81,7 +81,9 @@ func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings
 	if err != nil {
 		return nil, err
 	}
-	drawn, err := gen.Sample(ctx, c.Pool, synth.Seed(c.Seed))
+	drawn, err := gen.Sample(ctx, c.Pool, synth.Seed(c.Seed), func(d *synth.Draw) {
+		d.Unidentified = true // records that are drawn from the pool get theirs
+	})
 	if err != nil {
 		return nil, err
 	}
