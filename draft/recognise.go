@@ -254,9 +254,14 @@ func (c *seenColumn) graded(name string, r *Recognised) records.Column {
 			texts = append(texts, text)
 		}
 	}
-	value := func(text string) float64 {
-		_, core, _ := cut(text)
-		return number(strings.ReplaceAll(core, ",", "."))
+	value := number
+	if f, ok := c.reading().(*numberForm); ok {
+		value = func(text string) float64 {
+			one := *f
+			one.lo = math.Inf(1)
+			one.read(text)
+			return one.lo
+		}
 	}
 	slices.SortStableFunc(texts, func(a, b string) int {
 		return cmp.Compare(value(a), value(b))
