@@ -115,8 +115,7 @@ func (c *Config) chooseClusters(t defaults.Task) {
 	defaults.Fill(&c.choices, &c.Cluster.Iterations, rounds, "Cluster.Iterations",
 		"enough for the centres to converge")
 	if c.Cluster.NoiseMultiplier == 0 {
-		defaults.Fill(&c.choices, &c.Cluster.Share, share, "Cluster.Share",
-			"the rest is for training")
+		defaults.Fill(&c.choices, &c.Cluster.Share, share, "Cluster.Share", "the rest is for training")
 	}
 	defaults.Fill(&c.choices, &c.Cluster.Small, kmeans.SplitLargest, "Cluster.Small",
 		"a cluster that noise made empty is replaced")

@@ -633,7 +633,10 @@ func TestTablesValidate(t *testing.T) {
 			d.Children[0].Most, d.Children[0].Children = 4097,
 				nil
 		},
-		"name in capitals": func(d *records.Tables) { d.Children[0].Name = "CUSTOMERS" },
+		"name with a last blank": func(d *records.Tables) { d.Children[0].Name = "accounts " },
+		"name of no text":        func(d *records.Tables) { d.Children[0].Name = "a\xff" },
+		"name with a long s":     func(d *records.Tables) { d.Children[0].Name = "cu\u017ftomers" },
+		"name in capitals":       func(d *records.Tables) { d.Children[0].Name = "CUSTOMERS" },
 		"copied levels": func(d *records.Tables) {
 			names := make([]string, 30_000)
 			for i := range names {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed7ba64551/privgen/internal/param"
 )
@@ -138,7 +139,7 @@ func (t Tables) nodes(only int) ([]tableNode, error) {
 	}
 	names := map[string]bool{}
 	for _, n := range list {
-		name := strings.ToLower(n.Name) // some file systems and databases take both for one name
+		name := strings.ToLower(strings.ToUpper(n.Name)) // one name to some databases
 		k.OK(!names[name], "records.Tables.Name", quotedName(n.Name), "a name of one table")
 		names[name] = true
 	}
@@ -242,7 +243,7 @@ func (t Tables) check(parent, depth, most int) error {
 	k.OK(depth <= mostDepth, path("Children"), "tables within each other",
 		fmt.Sprintf("at most %d levels", mostDepth))
 	k.OK(namesFile(t.Name), path("Name"), quotedName(t.Name),
-		"letters, digits, and _ or - after the first, since files are named by it")
+		"letters, digits, and _, - or blanks after the first, since files are named by it")
 	if k.Err() != nil {
 		return k.Err()
 	}
@@ -303,13 +304,13 @@ func (t Tables) keyColumns() (columns []Column) {
 
 // namesFile reports whether a name is safe as the name of a file on every system.
 func namesFile(name string) bool {
-	for i, c := range []byte(name) {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !letter && (i == 0 || c != '_' && c != '-') {
+	for i, c := range name {
+		letter := unicode.IsLetter(c) || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '_' && c != '-' && c != ' ') {
 			return false
 		}
 	}
-	return name != "" && len(name) <= 64
+	return name != "" && len(name) <= 64 && !strings.HasSuffix(name, " ")
 }
 
 const (

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,7 @@ func newCheck(a *app) *cobra.Command {
 		Args:              arguments("SCHEMA", "RECORDS"),
 		ValidArgsFunction: files("json", "csv", "gz", "zst", "xlsx", "jsonl", "parquet", "npz"),
 		RunE: a.action(func(c *cobra.Command, args []string) error {
-			return j.run(args[0], args[1])
+			return j.run(c.Context(), args[0], args[1])
 		}),
 	}
 	j.in.flags(c.Flags())
@@ -54,13 +55,23 @@ type checkResult struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-func (j *checkJob) run(schema, path string) error {
-	s, err := openSchema(schema)
+func (j *checkJob) run(ctx context.Context, schema, path string) error {
+	share := j.in.strays
+	if err := checkShare(share); err != nil {
+		return err
+	}
+	text, err := readFile(schema, mostPlan)
 	if err != nil {
 		return err
 	}
-	share := j.in.strays
-	if err := checkShare(share); err != nil {
+	if t, several, err := tablesIn(schema, text); several {
+		if err != nil {
+			return err
+		}
+		return j.tables(ctx, t, path)
+	}
+	s, err := openSchema(schema)
+	if err != nil {
 		return err
 	}
 	examples := make([][]string, len(s.Columns()))
@@ -89,6 +100,26 @@ func (j *checkJob) run(schema, path string) error {
 		return err
 	}
 	return refuseStrays(path, checks, share)
+}
+
+// tables checks the rows of several tables. Their columns are named as in constraints.
+func (j *checkJob) tables(ctx context.Context, t records.Tables, path string) error {
+	d, err := j.readTables(ctx, path, t, j.in)
+	if err != nil {
+		return err
+	}
+	r := checkResult{Records: d.Len(), Columns: []columnCheck{}}
+	for i, one := range t.All() {
+		rows, _ := d.Table(i)
+		for _, c := range checkColumns(rows) {
+			c.Column = one.Name + " " + c.Column
+			r.Columns = append(r.Columns, c)
+		}
+	}
+	if err := j.result(r, func() string { return checked(r) }); err != nil {
+		return err
+	}
+	return refuseStrays(path, r.Columns, j.in.strays)
 }
 
 // whole describes records that are not a table.

@@ -95,6 +95,7 @@ type tableDraft struct {
 	*draftJob
 	db    *sql.DB
 	list  []declaredTable
+	below map[string]bool // the tables that may be part of the description
 	used  map[string]bool
 	seen  []draft.Recognised
 	notes []string
@@ -117,7 +118,12 @@ func (j *draftJob) fromDatabase(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	d.reach(root.name)
 	t, err := d.table(ctx, root, nil)
+	if err == nil && len(t.Children) == 0 {
+		err = inputf("no rows of another table belong to those of %s: want several tables, or one as a "+
+			"file, such as CSV", root.name)
+	}
 	if err == nil {
 		err = t.Validate()
 	}
@@ -160,18 +166,39 @@ func (d *tableDraft) root() (t declaredTable, err error) {
 		if own.name == d.rootTable {
 			return own, nil
 		}
-		owns := slices.ContainsFunc(d.list, func(o declaredTable) bool {
-			return slices.ContainsFunc(o.foreign, func(k foreignKey) bool { return k.table == own.name })
-		})
-		if owns && len(own.foreign) == 0 {
+		if d.owns(own) && len(own.foreign) == 0 {
 			t, names = own, append(names, own.name)
 		}
+	}
+	if d.rootTable == "" && len(names) == 0 {
+		return t, inputf("no table has rows in others and belongs to none, as the declared foreign keys say: " +
+			"want --root with the table whose rows are protected, or one table as a file, such as CSV")
 	}
 	if d.rootTable != "" || len(names) != 1 {
 		return t, usagef("--root: %q: want the table whose rows are protected with all that belongs to "+
 			"them; tables that could be are %s", d.rootTable, listed(names, "or"))
 	}
 	return t, nil
+}
+
+// owns reports whether rows of some table belong to those of a table.
+func (d *tableDraft) owns(t declaredTable) bool {
+	return slices.ContainsFunc(d.list, func(o declaredTable) bool {
+		return slices.ContainsFunc(o.foreign, func(k foreignKey) bool { return k.table == t.name })
+	})
+}
+
+// reach finds the root and all tables whose rows may belong to its rows.
+func (d *tableDraft) reach(root string) {
+	d.below = map[string]bool{root: true}
+	for n := 0; n < len(d.below); {
+		n = len(d.below)
+		for _, t := range d.list {
+			if slices.ContainsFunc(t.foreign, func(k foreignKey) bool { return d.below[k.table] }) {
+				d.below[t.name] = true
+			}
+		}
+	}
 }
 
 // table drafts a table and the tables below it. link names the columns that hold the keys of the
@@ -181,14 +208,20 @@ func (d *tableDraft) table(ctx context.Context, own declaredTable, link []string
 	d.used[own.name] = true
 	t.Name, t.Parents = own.name, link
 	keys := slices.DeleteFunc(slices.Clone(own.primary), func(c string) bool {
-		return slices.Contains(link, c)
+		return slices.Contains(link, c) || !d.owns(own) && slices.ContainsFunc(own.foreign,
+			func(k foreignKey) bool { return !d.below[k.table] && slices.Contains(k.from, c) })
 	})
 	if len(keys) == 1 {
 		t.Key = keys[0]
 	}
 	names := append(slices.Clone(link), keys...)
 	for _, k := range own.foreign {
-		names = append(names, k.from...)
+		if d.below[k.table] {
+			names = append(names, k.from...)
+		} else if !slices.Contains(d.public.Skip, k.from[0]) {
+			d.notes = append(d.notes, fmt.Sprintf("table %s: %s names rows of table %s, which is not below the "+
+				"first one: it is a column like others", own.name, strings.Join(k.from, ", "), k.table))
+		}
 	}
 	if t.Schema, err = d.schema(ctx, own, names, len(link) == 0); err != nil {
 		return t, err
@@ -219,6 +252,11 @@ func (d *tableDraft) table(ctx context.Context, own declaredTable, link []string
 			if err != nil {
 				return t, err
 			}
+			if len(c.Schema.Columns()) == 0 {
+				d.notes = append(d.notes, fmt.Sprintf("table %s is left out: it has no columns besides keys and "+
+					"identifiers", child.name))
+				continue
+			}
 			t.Children = append(t.Children, c)
 		}
 	}
@@ -241,7 +279,7 @@ func below(k foreignKey, primary, keys []string) (columns []string, ok bool) {
 	return columns, len(columns) == len(k.from)
 }
 
-// schema drafts the columns of a table other than its keys; none for a root without other columns.
+// schema drafts the columns of a table other than its keys; none if there are no others.
 func (d *tableDraft) schema(ctx context.Context, t declaredTable, keys []string, root bool) (
 	s records.Schema, err error) {
 	var names, list []string
@@ -250,7 +288,7 @@ func (d *tableDraft) schema(ctx context.Context, t declaredTable, keys []string,
 			names, list = append(names, c), append(list, quoteName(c))
 		}
 	}
-	if len(names) == 0 && root {
+	if len(names) == 0 {
 		return s, nil
 	}
 	rows, err := d.db.QueryContext(ctx, fmt.Sprintf("select %s from %s", strings.Join(list, ", "),
@@ -287,18 +325,24 @@ func (d *tableDraft) schema(ctx context.Context, t declaredTable, keys []string,
 	}
 	s, seen, err := draft.Recognise(&text, records.CSV{Header: true, Missing: usualMissing[:1],
 		Limits: records.Limits{Plain: true}}, public)
-	if err != nil {
-		return s, fmt.Errorf("table %s: %w", t.name, err)
-	}
 	for _, r := range seen {
 		r.Column = t.name + " " + r.Column
 		d.seen = append(d.seen, r)
+	}
+	if len(seen) > 0 && !slices.ContainsFunc(seen, hasValues) {
+		return records.Schema{}, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("table %s: %w", t.name, err)
 	}
 	if root {
 		return s, nil
 	}
 	return withoutIdentifiers(s)
 }
+
+// hasValues reports whether a column is left that is no identifier.
+func hasValues(r draft.Recognised) bool { return r.Kind != 0 && r.Kind != records.IdentifierColumn }
 
 // withoutIdentifiers returns the schema without columns of identifiers, which tables below the root
 // may not have.

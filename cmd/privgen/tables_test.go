@@ -252,6 +252,58 @@ func TestDraftOfADatabase(t *testing.T) {
 	}
 }
 
+// TestDraftOfLinks: a key of a row that belongs to nobody is a column, tables of keys alone are left
+// out, and names may have blanks. A database of one table says what is wanted.
+func TestDraftOfLinks(t *testing.T) {
+	s := newSession(t)
+	db, err := sql.Open("sqlite", s.path("sample.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(`create table people (id integer primary key, age integer)`); err != nil {
+		t.Fatal(err)
+	}
+	s.oneLine(s.run(exitInput, "draft", "sample.db", "--public", "-o", "x.json"), "declared foreign keys")
+	s.oneLine(s.run(exitInput, "draft", "sample.db", "--public", "--root", "people", "-o", "x.json"),
+		"those of people")
+	if _, err := db.Exec(`create table goods (id integer primary key, price real);
+		create table "Käufe 2" (person integer references people, good integer references goods,
+			primary key (person, good));
+		create table visits (person integer references people);
+		insert into people values (1, 20), (2, 30);
+		insert into goods values (7, 1.5), (8, 2.5);
+		insert into "Käufe 2" values (1, 7), (1, 8), (2, 8);
+		insert into visits values (1), (2)`); err != nil {
+		t.Fatal(err)
+	}
+	e := s.run(0, "draft", "sample.db", "--public", "--root", "people", "-o", "links.json")
+	for _, want := range []string{"table visits is left out", "good names rows of table goods"} {
+		if text := strings.Join(strings.Fields(e.stderr), " "); !strings.Contains(text, want) {
+			t.Errorf("no word of %q:\n%s", want, e.stderr)
+		}
+	}
+	var d records.Tables
+	if err := json.Unmarshal([]byte(s.read("links.json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Children) != 1 || d.Children[0].Name != "Käufe 2" || d.Children[0].Most != 2 ||
+		d.Children[0].Key != "" || d.Children[0].Schema.ColumnIndex("good") != 0 {
+		t.Errorf("the draft is %s", s.read("links.json"))
+	}
+	checked := s.run(0, "check", "links.json", "sample.db").stdout
+	if !strings.Contains(checked, "2 records") || !strings.Contains(checked, "3 of 3 columns") {
+		t.Errorf("checked:\n%s", checked)
+	}
+	if _, err := db.Exec(`update "Käufe 2" set good = 'x' || good`); err != nil {
+		t.Fatal(err)
+	}
+	checked = s.run(exitInput, "check", "links.json", "sample.db").stdout
+	if !strings.Contains(checked, "Käufe 2 good: 3 of 3 cells are outside the schema") {
+		t.Errorf("checked:\n%s", checked)
+	}
+}
+
 // TestSampleOfTables: a folder may be named with a separator at the end, the ending of a database
 // in any letters, and conditions that are too rare are no internal error. Nothing else is left.
 func TestSampleOfTables(t *testing.T) {
