@@ -252,8 +252,8 @@ func TestDraftOfADatabase(t *testing.T) {
 	}
 }
 
-// TestDraftOfLinks: a key of a row that belongs to nobody is a column, tables of keys alone are left
-// out, and names may have blanks. A database of one table says what is wanted.
+// TestDraftOfLinks: a key of a row that belongs to nobody is a column, tables of keys alone are
+// left out, and names may have blanks. A database of one table says what is wanted.
 func TestDraftOfLinks(t *testing.T) {
 	s := newSession(t)
 	db, err := sql.Open("sqlite", s.path("sample.db"))
@@ -264,7 +264,8 @@ func TestDraftOfLinks(t *testing.T) {
 	if _, err := db.Exec(`create table people (id integer primary key, age integer)`); err != nil {
 		t.Fatal(err)
 	}
-	s.oneLine(s.run(exitInput, "draft", "sample.db", "--public", "-o", "x.json"), "declared foreign keys")
+	s.oneLine(s.run(exitInput, "draft", "sample.db", "--public", "-o", "x.json"),
+		"declared foreign keys")
 	s.oneLine(s.run(exitInput, "draft", "sample.db", "--public", "--root", "people", "-o", "x.json"),
 		"those of people")
 	if _, err := db.Exec(`create table goods (id integer primary key, price real);
