@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"runtime"
 	"testing"
 
@@ -32,5 +33,19 @@ func TestDamagedFilesEndInErrors(t *testing.T) {
 	}
 	if refused < len(whole)/2 {
 		t.Errorf("only %d of %d damaged files are refused", refused, 2*len(whole))
+	}
+}
+
+// TestColumnTwice: of two columns with one name none is chosen.
+func TestColumnTwice(t *testing.T) {
+	list := []records.Column{records.Integer("column one", 0, 9), records.Integer("column two", 0, 9)}
+	both, one := must(records.NewSchema(list...))(t), must(records.NewSchema(list[0]))(t)
+	text := written(t, must(records.FromValues(both, []any{1, 2}))(t))
+	if _, err := read(text, one, records.Limits{}); err != nil {
+		t.Error(err)
+	}
+	text = bytes.ReplaceAll(text, []byte("column two"), []byte("column one"))
+	if _, err := read(text, one, records.Limits{}); !errors.Is(err, records.ErrFormat) {
+		t.Errorf("two columns of one name: got %v", err)
 	}
 }

@@ -21,8 +21,9 @@ import (
 
 // ReadFrame reads all records of a table. It reads one row group for each processor concurrently.
 //
-// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has an
-// unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, there twice,
+// nested or has an unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not
+// of a table.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
 	in, err := open("parquet.ReadFrame", r, size, s, limits)
@@ -210,9 +211,13 @@ func (in *input) close() {
 
 // find returns the flat column with a name.
 func find(f *pq.File, c records.Column) (*column, error) {
-	for _, field := range f.Root().Columns() {
-		if field.Name() != c.Name() {
+	named := func(field *pq.Column) bool { return field.Name() == c.Name() }
+	for i, field := range f.Root().Columns() {
+		if !named(field) {
 			continue
+		}
+		if slices.ContainsFunc(f.Root().Columns()[i+1:], named) {
+			return nil, malformed(fmt.Sprintf("several columns are named %q", c.Name()))
 		}
 		if !field.Leaf() || field.Repeated() {
 			return nil, malformed(fmt.Sprintf("column %q is nested", c.Name()))
