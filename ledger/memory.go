@@ -45,14 +45,6 @@ type memoryLines struct {
 	lines []JournalLine
 }
 
-// last returns the position of the last line. The caller holds mu.
-func (m *memoryLines) last() Position {
-	if len(m.lines) == 0 {
-		return Position{}
-	}
-	return m.lines[len(m.lines)-1].Position
-}
-
 type memoryJournal struct {
 	*memoryLines
 	mode Mode
@@ -67,7 +59,7 @@ func (j *memoryJournal) Append(ctx context.Context, after Position, lines []Jour
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.last() != after {
+	if rest, err := cut(j.lines, after); err != nil || len(rest) > 0 {
 		return ErrConflict
 	}
 	for _, line := range lines {
