@@ -434,7 +434,8 @@ func TestLinkedRefusals(t *testing.T) {
 			return compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full().ByPerson(2), b)
 		},
 		"levels that are found": func() (synth.Plan, error) { // no row of the root fits the tables
-			return compose.Linked{Tables: open, Of: compose.Levels{Of: aim}, Each: aim}.PlanFor(open.Full(), b)
+			return compose.Linked{Tables: open, Of: compose.Levels{Of: aim},
+				Each: aim}.PlanFor(open.Full(), b)
 		},
 		"no δ": func() (synth.Plan, error) {
 			return compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(),

@@ -31,8 +31,8 @@ type snapshot struct {
 
 const pastDigits, mostPast = 12, 12 << 12 // of 4,096 lines
 
-// follows returns an error if a snapshot in the given line says that another line is in the place of
-// the line at p. It says nothing of lines further back than Past.
+// follows returns an error if a snapshot in the given line says that another line is in the place
+// of the line at p. It says nothing of lines further back than Past.
 func (s *snapshot) follows(line uint64, p Position) error {
 	back := line - p.Line
 	if p.Line < line && back <= uint64(len(s.Past)/pastDigits) &&

@@ -124,9 +124,9 @@ func TestRestoredFolder(t *testing.T) {
 	}
 }
 
-// TestRestoredAndTrimmed: the copy got other lines, and lost all old ones. Its counts are no smaller
-// than before, so only the digits of trimmed lines tell. A process that has seen no other line goes
-// on.
+// TestRestoredAndTrimmed: the copy got other lines, and lost all old ones. Its counts are no
+// smaller than before, so only the digits of trimmed lines tell. A process that has seen no other
+// line goes on.
 func TestRestoredAndTrimmed(t *testing.T) {
 	for _, more := range []int{0, 2} {
 		p := newPeople(t, false)
