@@ -22,6 +22,6 @@
 // through what the composition has released before. A checkpoint holds the states of the
 // composition and of all its parts.
 //
-// A composition can contain those that stand before it in the list above. So files nest no deeper
-// than the list is long.
+// A composition can contain those that stand before it in the list above, but Linked contains no
+// Levels. So files nest no deeper than the list is long.
 package compose

@@ -43,12 +43,12 @@ type level int
 
 // The levels. Systems of other packages have level 0.
 const (
-	readLevel   level = iota + 1 // it changes what its part reads
-	joinLevel                    // it draws from several parts
-	chooseLevel                  // it chooses among the records drawn
-	changeLevel                  // it changes the records drawn
-	openLevel                    // it finds the levels of the records
-	linkLevel                    // it draws rows of several tables
+	readLevel   level       = iota + 1 // it changes what its part reads
+	joinLevel                          // it draws from several parts
+	chooseLevel                        // it chooses among the records drawn
+	changeLevel                        // it changes the records drawn
+	openLevel                          // it finds the levels of the records
+	linkLevel   = openLevel            // it draws rows of several tables, whose levels are declared
 )
 
 // A kind describes the compositions of one type, for messages and for files.

@@ -404,8 +404,9 @@ func TestLinkedContinues(t *testing.T) {
 func TestLinkedRefusals(t *testing.T) {
 	b := accountant.Budget{Epsilon: 3, Delta: 1e-6}
 	d, aim := shop(t), tables.AIM{}
-	broken := d
+	broken, open := d, d
 	broken.Key = ""
+	open.Schema = must(records.NewSchema(records.Hashed("town", 6).WithOther("-")))(t)
 	for what, plan := range map[string]func() (synth.Plan, error){
 		"no tables": func() (synth.Plan, error) {
 			return compose.Linked{Of: aim,
@@ -431,6 +432,10 @@ func TestLinkedRefusals(t *testing.T) {
 		},
 		"persons": func() (synth.Plan, error) {
 			return compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full().ByPerson(2), b)
+		},
+		"levels that are found": func() (synth.Plan, error) { // no row of the root fits the tables
+			return compose.Linked{Tables: open, Of: compose.Levels{Of: aim},
+				Each: aim}.PlanFor(open.Full(), b)
 		},
 		"no δ": func() (synth.Plan, error) {
 			return compose.Linked{Tables: d, Of: aim, Each: aim}.PlanFor(d.Full(),

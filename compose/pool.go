@@ -184,26 +184,32 @@ func readPooled(f *synth.File, of []synth.Model, _ synth.Loading) (released, err
 }
 
 // sampler starts a draw of records. Each record comes from a system drawn by the shares, also in a
-// draw of one class, of which a system may have more or fewer records than its share.
+// draw of one class, of which a system may have more or fewer records than its share. Systems that
+// have none are left out.
 //
 // Errors: all errors of the models' Sampler; *param.Error for means that have different schemas,
 // such as means of sets by a network and by counts of items.
 func (p pooled) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
-	c := &poolDraw{systems: m.systems, shares: p.shares,
-		rng: rand.New(rand.NewPCG(d.Seed, 0x706f6f6c))}
+	c := &poolDraw{total: 1, rng: rand.New(rand.NewPCG(d.Seed, 0x706f6f6c))}
 	d.Given, d.Unconstrained, d.OnAccepted = nil, true, nil
 	d.Cluster = -1 // a pool is one cluster; the systems' clusters are not its own
 	for i, of := range m.of {
 		own := d
 		own.Seed = d.Seed + uint64(i+1)*0x9e3779b97f4a7c15
 		s, err := of.Sampler(own)
+		if none := (*param.Error)(nil); errors.As(err, &none) && none.Path == "synth.OfClass" &&
+			len(c.of)+len(m.of)-i > 1 {
+			c.total -= p.shares[i]
+			continue
+		}
 		if err != nil {
 			return synth.Sampler{}, fmt.Errorf("%s: %w", m.systems[i], err)
 		}
-		c.of = append(c.of, s)
+		c.of, c.systems = append(c.of, s), append(c.systems, m.systems[i])
+		c.shares = append(c.shares, p.shares[i])
 		if first := c.of[0].Schema; !s.Schema.Equal(first) {
 			return synth.Sampler{}, param.New("pool: records of "+m.systems[i], s.Schema,
-				"the schema of "+m.systems[0]+"'s: "+records.Difference(s.Schema, first))
+				"the schema of "+c.systems[0]+"'s: "+records.Difference(s.Schema, first))
 		}
 	}
 	return synth.Sampler{Schema: c.of[0].Schema, Next: c.next, Unaccepted: c.unaccepted}, nil
@@ -213,6 +219,7 @@ func (p pooled) sampler(m *model, d synth.Draw) (synth.Sampler, error) {
 type poolDraw struct {
 	systems []string
 	shares  []float64
+	total   float64 // of the shares
 	of      []synth.Sampler
 	rng     *rand.Rand
 }
@@ -254,7 +261,7 @@ func (c *poolDraw) next(n int) (records.Data, error) {
 
 // system draws a system by the shares.
 func (c *poolDraw) system() int {
-	u := c.rng.Float64()
+	u := c.rng.Float64() * c.total
 	for i, share := range c.shares {
 		if u -= share; u < 0 {
 			return i

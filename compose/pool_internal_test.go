@@ -102,6 +102,43 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// lacking is a model that has no records of single classes.
+type lacking struct{ counting }
+
+func (m lacking) Sampler(d synth.Draw) (synth.Sampler, error) {
+	if d.Class >= 0 {
+		return synth.Sampler{}, param.New("synth.OfClass", d.Class, "a class with records")
+	}
+	return m.counting.Sampler(d)
+}
+
+// TestClassOfSomeSystems: a system without records of a class leaves them to the others, by their
+// shares. If none has any, the draw is refused.
+func TestClassOfSomeSystems(t *testing.T) {
+	const n, second = 3000, 1 << 20
+	var seen []synth.Draw
+	s := records.Interval(1, 0, 1<<22)
+	with, without := counting{schema: s, seen: &seen}, lacking{counting{schema: s, seen: &seen}}
+	other := with
+	other.start = second
+	for lost, of := range [][]synth.Model{{without, with, other}, {with, without, other},
+		{with, other, without}} {
+		shares := slices.Insert([]float64{0.2, 0.3}, lost, 0.5)
+		m := &model{systems: []string{"one", "two", "three"}, released: pooled{shares}, of: of}
+		list, _ := drawnFrom(t, m, synth.Draw{Class: 1, Cluster: -1, Seed: 5}, n)
+		slices.Sort(list)
+		if first, _ := slices.BinarySearch(list, second); math.Abs(float64(first)-0.4*n) > 150 {
+			t.Errorf("without system %d: the first of the others draws %d of %d", lost, first, n)
+		}
+	}
+	m := &model{systems: []string{"one", "two"}, released: pooled{[]float64{0.5, 0.5}},
+		of: []synth.Model{without, without}}
+	var wrong *param.Error
+	if _, err := m.Sampler(synth.Draw{Class: 1, Cluster: -1}); !errors.As(err, &wrong) {
+		t.Errorf("a class that no system has: got %v", err)
+	}
+}
+
 // TestShortDraws checks that a model that returns too few records is an error.
 func TestShortDraws(t *testing.T) {
 	s := records.Interval(1, 0, 1<<22)

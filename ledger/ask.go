@@ -35,10 +35,8 @@ func (a *asking) ask(u uses, purpose string, requests ...Request) error {
 		return err
 	}
 	whole := Request{purpose, frozen(u("")), 1, l.Relation()}
-	if a.names, err = l.askApproval(whole, need); err != nil {
-		return err
-	}
-	return nil
+	a.names, err = l.askApproval(whole, need)
+	return err
 }
 
 // overBudget returns the error for count uses of e that do not fit. The caller holds the state

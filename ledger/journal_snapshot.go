@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,26 @@ type snapshot struct {
 
 	Windows  [][]windowUse `json:"windows,omitempty"`
 	Releases []Release     `json:"releases,omitempty"`
+
+	// Past holds the first digits of the hashes of the lines before. When these are trimmed, a ledger
+	// that has seen one of them finds whether the journal was restored from an older copy and went on.
+	Past string `json:"past,omitempty"`
 }
+
+const pastDigits, mostPast = 12, 12 << 12 // of 4,096 lines
+
+// follows returns an error if a snapshot in the given line says that another line is in the place
+// of the line at p. It says nothing of lines further back than Past.
+func (s *snapshot) follows(line uint64, p Position) error {
+	back := line - p.Line
+	if p.Line < line && back <= uint64(len(s.Past)/pastDigits) &&
+		!strings.HasPrefix(s.Past[len(s.Past)-int(back)*pastDigits:], digitsOf(p.Hash)) {
+		return fmt.Errorf("%w: line %d was another one when it was trimmed", ErrRolledBack, p.Line)
+	}
+	return nil
+}
+
+func digitsOf(hash string) string { return fmt.Sprintf("%*.*s", pastDigits, pastDigits, hash) }
 
 // snapshotEvery is the least number of lines between snapshots. A ledger also waits until the lines
 // since the last snapshot take four times as many bytes as the snapshot. So snapshots are a small
@@ -67,7 +87,8 @@ func (j *journaled) snapshot(root *Ledger) (*snapshot, error) {
 	}
 	saved.Version, saved.NotPrivate, saved.Unit = ledgerVersion, root.notPrivate, root.unit
 	s := &snapshot{Version: journalVersion, Previous: j.head.Hash, First: j.first, ID: j.id,
-		Terms: j.terms, Ledger: saved, Latest: j.latest, Releases: j.releases}
+		Terms: j.terms, Ledger: saved, Latest: j.latest, Releases: j.releases,
+		Past: string(j.past)}
 	for _, w := range j.windows {
 		s.Windows = append(s.Windows, w.uses)
 	}
@@ -86,6 +107,9 @@ func (j *journaled) followSnapshot(root *Ledger, line JournalLine, s *snapshot) 
 	if j.head.Line > 0 && (s.First != j.first || s.ID != j.id) {
 		return errors.New("a snapshot of another journal")
 	}
+	if err := s.follows(line.Line, j.head); err != nil {
+		return err
+	}
 	return j.adopt(root, s)
 }
 
@@ -95,6 +119,7 @@ func (j *journaled) compare(root *Ledger, s *snapshot) error {
 	if err != nil {
 		return err
 	}
+	mine.Past = s.Past // a ledger that has not read all lines knows less
 	a, err := json.Marshal(mine)
 	if err != nil {
 		return err
@@ -149,7 +174,8 @@ func (j *journaled) adopt(root *Ledger, s *snapshot) error {
 			return err
 		}
 	}
-	j.releases, j.latest, j.first = s.Releases, later(j.latest, s.Latest), s.First
+	j.releases, j.first, j.past = s.Releases, s.First, []byte(s.Past)
+	j.latest = later(j.latest, s.Latest)
 	return nil
 }
 

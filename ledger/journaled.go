@@ -50,6 +50,8 @@ type journaled struct {
 
 	sinceSnapshot, bytesSince, snapshotBytes int
 
+	past []byte // digits of the last lines; see snapshot
+
 	pending []*change // notes and marks not yet written to a line; under the state lock
 	marked  string    // why the run is not private; set before its line is written
 	waiting int       // number of pending lines before the line that is being applied
@@ -361,6 +363,8 @@ func (j *journaled) advance(line JournalLine, at time.Time) {
 	if at.After(j.latest) {
 		j.latest = at
 	}
+	past := append(j.past, digitsOf(line.Hash)...)
+	j.past = past[max(len(past)-mostPast, 0):]
 	j.sinceSnapshot++
 	j.bytesSince += len(line.Text)
 	if line.Snapshot {

@@ -104,7 +104,12 @@ func (l *Ledger) Holds(k Kept) error {
 		return fmt.Errorf("%w: got %s, want %s", ErrOtherLedger, j.kept(), &k)
 	}
 	for line, err := range j.lines.Read(j.ctx, k.Position) {
-		if err == nil && !line.Snapshot {
+		if err == nil && line.Snapshot && line.Line != k.Position.Line+1 {
+			var c *change
+			if c, err = decodeChange(line); err == nil {
+				err = c.Snapshot.follows(line.Line, k.Position)
+			}
+		} else if err == nil {
 			err = line.Follows(k.Position)
 		}
 		return err // one line is enough to check that the journal holds the position

@@ -45,14 +45,6 @@ type memoryLines struct {
 	lines []JournalLine
 }
 
-// last returns the position of the last line. The caller holds mu.
-func (m *memoryLines) last() Position {
-	if len(m.lines) == 0 {
-		return Position{}
-	}
-	return m.lines[len(m.lines)-1].Position
-}
-
 type memoryJournal struct {
 	*memoryLines
 	mode Mode
@@ -67,7 +59,7 @@ func (j *memoryJournal) Append(ctx context.Context, after Position, lines []Jour
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.last() != after {
+	if rest, err := cut(j.lines, after); err != nil || len(rest) > 0 {
 		return ErrConflict
 	}
 	for _, line := range lines {
@@ -80,56 +72,30 @@ func (j *memoryJournal) Append(ctx context.Context, after Position, lines []Jour
 func (j *memoryJournal) Read(ctx context.Context, after Position) iter.Seq2[JournalLine, error] {
 	return func(yield func(JournalLine, error) bool) {
 		lines, err := j.from(ctx, after)
-		for _, line := range lines {
-			line.Text = slices.Clone(line.Text)
-			if !yield(line, nil) {
-				return
-			}
-		}
-		if err != nil {
-			yield(JournalLine{}, err)
-		}
+		yieldAll(lines, err, yield)
 	}
 }
 
-// from returns the lines after a position.
+// from returns copies of the lines after a position.
 func (j *memoryJournal) from(ctx context.Context, after Position) ([]JournalLine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if after == (Position{}) || len(j.lines) > 0 && after.Line < j.lines[0].Line {
-		return slices.Clone(j.lines), nil
+	lines, err := cut(j.lines, after)
+	lines = slices.Clone(lines)
+	for i := range lines {
+		lines[i].Text = slices.Clone(lines[i].Text)
 	}
-	i := int(after.Line - j.firstNumber())
-	if len(j.lines) == 0 || i >= len(j.lines) || j.lines[i].Position != after {
-		return nil, ErrRolledBack
-	}
-	return slices.Clone(j.lines[i+1:]), nil
-}
-
-func (j *memoryJournal) firstNumber() uint64 {
-	if len(j.lines) == 0 {
-		return 0
-	}
-	return j.lines[0].Line
+	return lines, err
 }
 
 // ReadLatest implements Snapshotter.
 func (j *memoryJournal) ReadLatest(ctx context.Context) iter.Seq2[JournalLine, error] {
 	return func(yield func(JournalLine, error) bool) {
 		lines, err := j.from(ctx, Position{})
-		if err != nil {
-			yield(JournalLine{}, err)
-			return
-		}
-		for _, line := range lines[lastSnapshot(lines):] {
-			line.Text = slices.Clone(line.Text)
-			if !yield(line, nil) {
-				return
-			}
-		}
+		yieldAll(lines[lastSnapshot(lines):], err, yield)
 	}
 }
 
@@ -150,13 +116,12 @@ func (j *memoryJournal) Trim(_ context.Context, before uint64) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for i, line := range j.lines {
-		if line.Line == before && line.Snapshot {
-			j.lines = slices.Clone(j.lines[i:])
-			return nil
-		}
+	i := slices.IndexFunc(j.lines, func(l JournalLine) bool { return l.Line == before && l.Snapshot })
+	if i < 0 {
+		return ErrConflict
 	}
-	return ErrConflict
+	j.lines = slices.Clone(j.lines[i:])
+	return nil
 }
 
 func (j *memoryJournal) Place() string { return "memory of this process" }

@@ -124,6 +124,33 @@ func TestRestoredFolder(t *testing.T) {
 	}
 }
 
+// TestRestoredAndTrimmed: the copy got other lines, and lost all old ones. Its counts are no
+// smaller than before, so only the digits of trimmed lines tell. A process that has seen no other
+// line goes on.
+func TestRestoredAndTrimmed(t *testing.T) {
+	for _, more := range []int{0, 2} {
+		p := newPeople(t, false)
+		journal, mark := read(t, p.path("journal")), read(t, p.path("mark"))
+		p.spend(t, more)
+		seen := p.ledger.Kept()
+		overwrite(t, p.path("journal"), journal)
+		overwrite(t, p.path("mark"), mark)
+		for range 3 {
+			other := opened(t, p.store)
+			if err := errors.Join(other.Spend("count", restoredEvent), other.Compact()); err != nil {
+				t.Fatal(err)
+			}
+			if err := other.Holds(*seen); gone(err) != (more > 0) {
+				t.Errorf("%d lines are gone: got %v", more, err)
+			}
+			if err := other.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.refused(t, false, more > 0)
+	}
+}
+
 // TestRestoredAndGoneOn: the copy was continued elsewhere until it had the length of the original,
 // or more.
 func TestRestoredAndGoneOn(t *testing.T) {

@@ -21,8 +21,9 @@ import (
 
 // ReadFrame reads all records of a table. It reads one row group for each processor concurrently.
 //
-// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, nested or has an
-// unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not of a table.
+// Errors: [records.ErrFormat] for a damaged file, and for a column that is absent, there twice,
+// nested or has an unsupported type; *[records.LimitError]; *[param.Error] for a schema that is not
+// of a table.
 func ReadFrame(r io.ReaderAt, size int64, s records.Schema,
 	limits ...records.Limits) (*records.Frame, error) {
 	in, err := open("parquet.ReadFrame", r, size, s, limits)

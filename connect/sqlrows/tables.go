@@ -19,9 +19,11 @@ import (
 
 // ReadTables reads the tables or views of a database that have the names, the keys and the columns
 // of a description. Keys may be numbers or texts. A table more than one level below the root needs
-// the root's key too, which a view can join. A view is a program of whoever made the database: it
-// may compute without end, until ctx ends it. Values and UnpackedBytes of the limits, if given,
-// bound the cells that are read and the bytes of their texts.
+// the root's key too, which a view can join. Rows of a table in order are in the order in which the
+// database returns them, and a large table of PostgreSQL has none: name their time in Gaps, or let
+// a view order them. A view is a program of whoever made the database: it may compute without end,
+// until ctx ends it. Values and UnpackedBytes of the limits, if given, bound the cells that are
+// read and the bytes of their texts.
 //
 // Guarantee: see [records.Link], also for which rows are left out.
 // Errors: see [ReadFrame]; *[param.Error] for an invalid description; a *[records.LimitError].

@@ -12,6 +12,9 @@ func linkedMutants() []mutant {
 		{Name: "records/weights for each parent, not for each root", In: "records", Tests: rows,
 			Old: "if k+1 == rows || roots[k+1] != roots[k] {",
 			New: "if k+1 == rows || own.up[k+1] != own.up[k] {", Why: far},
+		{Name: "compose/levels that are found for the root of tables", In: "compose", Tests: whole,
+			Old: "linkLevel   = openLevel  ", New: "linkLevel   = openLevel + 1",
+			Why: "a generator that is paid for draws no tables"},
 		{Name: "records/weights that add up to two", In: "records", Tests: rows,
 			Old: "out.shares = appendShares(out.shares, k+1-int(out.first[len(out.first)-1]))",
 			New: "for r := int(out.first[len(out.first)-1]); r <= k; r++ {\n" +

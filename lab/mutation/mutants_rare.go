@@ -262,7 +262,7 @@ func rareMutants() []mutant {
 			"c.eachPart(prefix+len(g.Purpose)+32, f)", "c.eachPart(prefix+len(g.Purpose), f)",
 			"a generator that is paid for can be neither written nor read"),
 		in("ledger", "held lines need not be followed", "HeldLinesAreFollowed",
-			"if err == nil && !line.Snapshot {", "if err == nil && false {",
+			"} else if err == nil {\n\t\t\terr = line.Follows(k.Position)", "} else if false {",
 			"a ledger that was restored from an older copy goes on beside a checkpoint"),
 		in("internal/entropy", "chunks reach into the ids of streams", "CounterBlocks",
 			"id<<16|uint64(chunk>>16)", "id<<16|uint64(chunk>>8)",
