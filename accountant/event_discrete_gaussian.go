@@ -76,10 +76,10 @@ func (a discreteGaussianAtom) pair() *pld.Discrete {
 	}
 	total++
 	var loss, mass []float64
-	for x := a.sensitivity + reach; x >= -reach; x-- { // all x and sensitivity−x: the other's noise
+	for x := max(reach, a.sensitivity+reach*2/3); x >= -reach; x-- { // the other's noise, too
 		loss = append(loss, d*(d-2*float64(x))/(2*a.sigma*a.sigma))
 		mass = append(mass, weight(x)/total*(1+32*ulp))
 	}
 	const beyond = 1e-42 // bounds the mass beyond 14σ on either side
-	return pld.NewSymmetric(loss, mass, beyond)
+	return pld.NewDiscrete(loss, mass, beyond, 0)
 }

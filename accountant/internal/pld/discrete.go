@@ -98,7 +98,7 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 		}
 	}
 	c.topE += p.inf
-	if p.inf < unproven {
+	if n == 0 && p.inf < unproven {
 		c.topE, c.topErr = c.topE-p.inf/2, c.topErr+p.inf/2
 	}
 	c.lowD += p.never * math.Exp(nodes[0])

@@ -24,7 +24,7 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 		nodes := q.plan(tail)
 		q.cut(nodes, &c)
 		// Where a curve has become flat, all that is left is its error. A finer cut would have it, too.
-		for j := len(c.e) - 1; j > 0 && c.topQ == 0 && c.err[j] > 0 && c.e[j] <= c.err[j]; j-- {
+		for j := len(c.e) - 1; j > 0 && c.topQ == 0 && c.err[j] > 0 && c.e[j]+c.d[j] <= c.err[j]; j-- {
 			nodes, c.e = nodes[:j+1], c.e[:j]
 		}
 		t := sketchTerm{n: float64(n[i]), lo: nodes[0], hi: nodes[len(nodes)-1]}

@@ -247,7 +247,7 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		node := []float64{600}
 		p.cut(node, &c)
 		all := c.topE // this much remains above every possible end
-		never := max(0, all-c.topErr-2*tail)
+		never := max(0, all-c.topErr-2*tail-unproven)
 		for j := 0; j < 60; j++ {
 			node[0] = hi
 			p.cut(node, &c)
