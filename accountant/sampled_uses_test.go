@@ -12,6 +12,8 @@ func TestUsesOfSamplesCostAtMostTheirSum(t *testing.T) {
 		PoissonSampled{0.01, OneOf{[]Event{Approximate{1, 1e-6}, Gaussian{1}}}},
 		PoissonSampled{0.5, SparseHistogram{20, 60, 1}}, PoissonSampled{0.1, SparseHistogram{20, 60, 3}},
 		PoissonSampled{0.3, DiscreteGaussian{1, 20}}, PoissonSampled{0.3, DiscreteGaussian{1, 9}},
+		OneOf{[]Event{TruncatedPoisson{0.01, 1000, 20, 1}, DiscreteLaplace{0.1131, 1}}},
+		OneOf{[]Event{TruncatedPoisson{0.01, 119, 2, 0.9}, DiscreteLaplace{0.1131, 1}}},
 		PoissonSampled{0.9994, DiscreteGaussian{12.4, 2}}, PoissonSampled{0.02, Pure{0.3247}},
 	} {
 		for _, n := range []int{2, 5} {

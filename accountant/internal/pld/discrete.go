@@ -97,8 +97,7 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 			c.err[i] += m * ulp * (8*math.Abs(l) + 16*(nodes[i+1]-nodes[i]))
 		}
 	}
-	c.topE += p.inf
-	if n == 0 && p.inf < unproven {
+	if c.topE += p.inf; n == 0 && p.inf < unproven {
 		c.topE, c.topErr = c.topE-p.inf/2, c.topErr+p.inf/2
 	}
 	c.lowD += p.never * math.Exp(nodes[0])

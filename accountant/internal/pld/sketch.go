@@ -28,6 +28,9 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 			nodes, c.e = nodes[:j+1], c.e[:j]
 		}
 		t := sketchTerm{n: float64(n[i]), lo: nodes[0], hi: nodes[len(nodes)-1]}
+		if c.lowP > 1e-3 { // the first node stands for a loss near it
+			t.loss, t.mass, t.end = []float64{t.lo}, []float64{c.lowP}, []float64{t.lo}
+		}
 		for j := range c.e {
 			w := nodes[j+1] - nodes[j]
 			m := (c.e[j] + math.Exp(-w)*c.d[j]) / -math.Expm1(-w)
