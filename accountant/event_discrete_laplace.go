@@ -63,20 +63,12 @@ func (a discreteLaplaceAtom) pairs() *pld.Pairs {
 // a(Δ−2x) at integers x between 0 and Δ.
 func (a discreteLaplaceAtom) pair() *pld.Discrete {
 	var loss, mass []float64
-	end := 1 / (1 + math.Exp(-a.a))
-	base := math.Tanh(a.a / 2)
-	d := float64(a.sensitivity)
+	end, base, d := 1/(1+math.Exp(-a.a)), math.Tanh(a.a/2), float64(a.sensitivity)
 	for x := a.sensitivity; x >= 0; x-- {
-		m := base * math.Exp(-a.a*float64(x))
-		switch x {
-		case 0:
-			m = end
-		case a.sensitivity:
-			m = end * math.Exp(-a.a*d)
-		}
 		loss = append(loss, a.a*(d-2*float64(x)))
-		mass = append(mass, m)
+		mass = append(mass, base*math.Exp(-a.a*float64(x)))
 	}
+	mass[0], mass[a.sensitivity] = end*math.Exp(-a.a*d), end
 	return pld.NewSymmetric(loss, mass, 0)
 }
 

@@ -40,6 +40,10 @@ func (p *Discrete) fill() {
 	}
 }
 
+// unproven is the largest mass at infinite loss that may be only a bound of a tail that a pair
+// leaves out. So it counts for upper ends, and not for lower ones.
+const unproven = 1e-30
+
 // excess returns e^x·Q − P for the masses at loss k, which is at most x.
 func (p *Discrete) excess(k int, x float64) float64 {
 	if gap := x - p.loss[k]; gap < 1 || p.loss[k] > 600 { // e^−loss may underflow
@@ -93,7 +97,9 @@ func (p *Discrete) cut(nodes []float64, c *cells) {
 			c.err[i] += m * ulp * (8*math.Abs(l) + 16*(nodes[i+1]-nodes[i]))
 		}
 	}
-	c.topE += p.inf
+	if c.topE += p.inf; n == 0 && p.inf < unproven {
+		c.topE, c.topErr = c.topE-p.inf/2, c.topErr+p.inf/2
+	}
 	c.lowD += p.never * math.Exp(nodes[0])
 	c.topErr += 16 * ulp * (c.topE + c.topQ)
 	c.lowErr = 16 * ulp * (c.lowP + c.lowD)

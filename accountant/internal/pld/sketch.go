@@ -23,7 +23,14 @@ func newSketch(n []int, p []Pair, tail float64) sketch {
 	for i, q := range p {
 		nodes := q.plan(tail)
 		q.cut(nodes, &c)
+		// Where a curve has become flat, all that is left is its error. A finer cut would have it, too.
+		for j := len(c.e) - 1; j > 0 && c.topQ == 0 && c.err[j] > 0 && c.e[j]+c.d[j] <= c.err[j]; j-- {
+			nodes, c.e = nodes[:j+1], c.e[:j]
+		}
 		t := sketchTerm{n: float64(n[i]), lo: nodes[0], hi: nodes[len(nodes)-1]}
+		if c.lowP > 1e-3 { // the first node stands for a loss near it
+			t.loss, t.mass, t.end = []float64{t.lo}, []float64{c.lowP}, []float64{t.lo}
+		}
 		for j := range c.e {
 			w := nodes[j+1] - nodes[j]
 			m := (c.e[j] + math.Exp(-w)*c.d[j]) / -math.Expm1(-w)

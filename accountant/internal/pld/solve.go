@@ -246,8 +246,8 @@ func (q *question) ends(s *sketch, tail float64) []span {
 		var c cells
 		node := []float64{600}
 		p.cut(node, &c)
-		all := c.topE // this much remains above every possible end
-		never := max(0, all-c.topErr-2*tail)
+		// This much remains above every possible end.
+		all, never := c.topE, max(0, c.topE-c.topErr-2*tail-unproven)
 		for j := 0; j < 60; j++ {
 			node[0] = hi
 			p.cut(node, &c)
