@@ -38,7 +38,6 @@ type Trainer struct {
 	meanFrom int // the first step of a plain mean; 0 for none
 	byPerson bool
 
-	running   sync.Mutex
 	allowance *mechanism.Allowance
 	rest      int // of the allowance, after the trainer's last step
 	clip      clipper
@@ -63,6 +62,7 @@ type hiddenStep struct {
 
 // stepRecords holds the records of a step and values computed from them before noise.
 type stepRecords struct {
+	running  sync.Mutex    // here, so that copies of a trainer by value exclude each other
 	exact    *fixedSum     // the sum in fixed point; nil if sum holds it
 	resident *resident     // nil if all noise is made on the host
 	stayed   bool          // whether the current sum is still on the device
