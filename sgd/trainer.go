@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ import (
 var ErrBusy = errors.New("sgd: the trainer is already running")
 
 var errData = fmt.Errorf("sgd: %w", records.ErrData)
+
+var errOther = param.New("sgd.Steps.data", "other data than before",
+	"the same data in all steps, since records are assigned to steps")
 
 var errShared = param.New("sgd.WithAllowance", "an allowance in use",
 	"no epoch, and no Bands, that another trainer began, since records are assigned to steps")
@@ -209,7 +213,7 @@ func (t *Trainer) mostExamples() int {
 // ledger.ErrReservationExhausted.
 //
 // Errors: the context's error; accountant.ErrBudgetExceeded, before anything is read or spent;
-// ErrBusy; *param.Error for other data than in an earlier loop, if the batches of several steps are
+// ErrBusy; *param.Error for other data than in an earlier step, if the batches of several steps are
 // drawn together, by Config.Bands, RandomAllocation or Shuffled: a record must then keep its row;
 // records.ErrData after a step in which reading the data failed. After any error the network holds
 // the last released parameters. No error depends on a record, except ErrData, which a user-defined
@@ -221,22 +225,18 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		defer t.running.Unlock()
-		given, err := data, t.checkSame(data)
 		// Clipping bounds the gradient of any value, but an item outside the universe has no input in the
 		// network.
-		data = records.Guarded(data)
-		if err == nil {
-			err = t.open(ctx, data)
-		}
-		if err != nil {
+		guarded := records.Guarded(data)
+		if err := t.open(ctx, data, guarded); err != nil {
 			yield(Step{}, err)
 			return
 		}
-		t.data = given
+		t.data = data
 		t.store(data)
 		for t.left() > 0 {
-			step, err := t.step(ctx, data)
-			if err == nil && records.Failed(data) {
+			step, err := t.step(ctx, guarded)
+			if err == nil && records.Failed(guarded) {
 				step, err = Step{}, errData
 			}
 			if !yield(step, err) || err != nil {
@@ -250,16 +250,16 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 // record its steps: a record with another number could be in two steps that its price counts as
 // one.
 func (t *Trainer) checkSame(data records.Data) error {
-	if t.cfg.perUse() == 1 || t.data == nil || reflect.ValueOf(data).Comparable() && t.data == data {
+	if t.cfg.perUse() == 1 || t.data == nil ||
+		reflect.ValueOf(data).Comparable() && t.data == data && t.stored.was == held(data) {
 		return nil
 	}
-	return param.New("sgd.Steps.data", "other data than in an earlier loop",
-		"the same data in all loops, since records are assigned to steps")
+	return errOther
 }
 
 // open checks the public properties of the data and makes the reservation.
-func (t *Trainer) open(ctx context.Context, data records.Data) error {
-	if err := ctx.Err(); err != nil {
+func (t *Trainer) open(ctx context.Context, given, data records.Data) error {
+	if err := cmp.Or(ctx.Err(), t.checkSame(given)); err != nil {
 		return err
 	}
 	if data == nil {
@@ -316,6 +316,9 @@ func (t *Trainer) left() int {
 func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
+	}
+	if t.cfg.perUse() > 1 && t.stored.was != held(t.data) {
+		return Step{}, errOther
 	}
 	rest := t.allowance.Remaining()
 	if rest%t.cfg.perUse() != 0 && rest != t.rest || t.rest == 0 && !t.allowance.On(t.ledger) {
