@@ -179,7 +179,8 @@ func TestEpochsKeepTheirData(t *testing.T) {
 // TestEpochsKeepTheirRows: a variable that holds another table, in a later loop or in the body of a
 // loop, is other data, too.
 func TestEpochsKeepTheirRows(t *testing.T) {
-	first, other, name := *table(t, 40, 2, 0), *table(t, 40, 2, 0), map[bool]string{true: "body", false: "loop"}
+	first, other := *table(t, 40, 2, 0), *table(t, 40, 2, 0)
+	name := map[bool]string{true: "body", false: "loop"}
 	for _, inBody := range []bool{false, true} {
 		for _, cfg := range []sgd.Config{epochs(nil), inBands(4, 10), with(nil, 0.25, 8)} {
 			trainer, _ := newTrainer(t, cfg, newCentre(2), 1e4)

@@ -29,7 +29,8 @@ var errOther = param.New("sgd.Steps.data", "other data than before",
 var errShared = param.New("sgd.WithAllowance", "an allowance in use",
 	"no epoch, and no Bands, that another trainer began, since records are assigned to steps")
 
-// Trainer trains one network privately.
+// Trainer trains one network privately. Its steps compute in the memory of the network, so trainers
+// that share a network may take turns, but must not run at the same time.
 type Trainer struct {
 	cfg      Config
 	net      models.Network
