@@ -222,7 +222,7 @@ func (s Subject) testLostUses(t *testing.T) {
 			_, err = p.FitOn(ctx, on, data)
 			return uses, err
 		}
-		last := 1<<30 - must(run(1 << 30))(t) - 1
+		last := 1<<30 - must(run(1<<30))(t) - 1
 		for i := range int64(9) {
 			if left, err := run(last * i / 8); left < 0 && !errors.Is(err, errLosing) {
 				t.Errorf("use %d of %d, noise %v: got error %v", last*i/8, last, noise, err)
