@@ -9,7 +9,7 @@ import (
 // norm, for any possible rounding error and any number of terms. The usual bound of the error is
 // negative for more than 2²⁴ terms.
 func TestDistanceBoundCoversItsRounding(t *testing.T) {
-	for terms := 3; terms <= 1<<30; terms = terms*3/2 + 1 {
+	for terms := 3; terms <= 1<<30; terms += terms/2 + 1 {
 		for _, ratio := range []float64{1, 1.0001, 3, 17, 1e4} {
 			for _, cosine := range []float64{-1, 0, 0.5, 1} {
 				product, squared := 2*ratio, 2.0

@@ -176,6 +176,39 @@ func TestEpochsKeepTheirData(t *testing.T) {
 	}
 }
 
+// TestEpochsKeepTheirRows: a variable that holds another table, in a later loop or in the body of a
+// loop, is other data, too.
+func TestEpochsKeepTheirRows(t *testing.T) {
+	first, other := *table(t, 40, 2, 0), *table(t, 40, 2, 0)
+	name := map[bool]string{true: "body", false: "loop"}
+	for _, inBody := range []bool{false, true} {
+		for _, cfg := range []sgd.Config{epochs(nil), inBands(4, 10), with(nil, 0.25, 8)} {
+			trainer, _ := newTrainer(t, cfg, newCentre(2), 1e4)
+			data, steps := first, 0
+			take := func() (last error) {
+				for _, last = range trainer.Steps(t.Context(), &data) {
+					if steps++; last != nil || steps == 3 || !inBody {
+						break
+					}
+					data = other
+				}
+				return last
+			}
+			last := take()
+			if !inBody {
+				if data = other; last == nil {
+					last = take()
+				}
+			}
+			if apart := !cfg.RandomAllocation && cfg.Bands == 0; (last == nil) != apart ||
+				trainer.Spent() != map[bool]int{true: steps, false: 1}[apart] {
+				t.Errorf("%s, epochs %v, %d bands: %v after %d steps", name[inBody], cfg.RandomAllocation,
+					cfg.Bands, last, trainer.Spent())
+			}
+		}
+	}
+}
+
 // TestEpochsResume: a run that resumes in another process takes the epochs that are left.
 func TestEpochsResume(t *testing.T) {
 	cfg := epochs(nil)

@@ -80,22 +80,18 @@ func (j *clipJSON) policy() (Clip, error) {
 	if j == nil {
 		return nil, nil
 	}
-	var found []Clip
-	if j.DPNorm != nil {
-		found = append(found, *j.DPNorm)
-	}
-	if j.Quantile != nil {
-		found = append(found, *j.Quantile)
-	}
-	if j.Normalize != nil {
-		found = append(found, *j.Normalize)
-	}
-	if j.Groups != nil {
-		found = append(found, *j.Groups)
-	}
+	found := given(given(given(given(nil, j.DPNorm), j.Quantile), j.Normalize), j.Groups)
 	if len(found) != 1 {
 		return nil, fmt.Errorf("sgd: %d clipping policies in clip: want one of dp_norm, quantile, "+
 			"normalize and groups", len(found))
 	}
 	return found[0], nil
+}
+
+// given appends a policy if there is one.
+func given[C Clip](list []Clip, c *C) []Clip {
+	if c != nil {
+		list = append(list, *c)
+	}
+	return list
 }

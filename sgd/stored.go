@@ -12,7 +12,7 @@ import (
 // numbers to the device, and no records.
 type stored struct {
 	of   *records.Table // nil for other data
-	was  records.Table  // what of pointed to: a caller can assign another table
+	was  any            // what the data of the loop held: see held
 	all  device.Matrix  // empty if they are on the host only
 	own  device.Matrix  // room for a micro-batch
 	list device.Sparse  // the micro-batch as sets of one row number each
@@ -23,10 +23,7 @@ type stored struct {
 // records there and if they take at most half of the memory that is left.
 func (t *Trainer) store(data records.Data) {
 	table, _ := data.(*records.Table)
-	now := stored{of: table}
-	if table != nil {
-		now.was = *table
-	}
+	now := stored{of: table, was: held(data)}
 	if t.stored.of == table && t.stored.was == now.was {
 		return
 	}
@@ -44,6 +41,16 @@ func (t *Trainer) store(data records.Data) {
 		t.be.Upload(all.RowRange(lo, hi), part.Dense.Data)
 	}
 	t.stored.all, t.stored.list.Cols = all, n
+}
+
+// held returns what a pointer to records points to, since a caller can assign other records. For
+// other types it returns nil.
+func held(data records.Data) any {
+	switch data.(type) {
+	case *records.Table, *records.Frame, *records.SetTable, *records.Persons, *records.Linked:
+		return reflect.ValueOf(data).Elem().Interface()
+	}
+	return nil
 }
 
 // ofModels reports whether a network is of package models, whose networks read records in the

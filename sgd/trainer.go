@@ -1,6 +1,7 @@
 package sgd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,10 +23,14 @@ var ErrBusy = errors.New("sgd: the trainer is already running")
 
 var errData = fmt.Errorf("sgd: %w", records.ErrData)
 
+var errOther = param.New("sgd.Steps.data", "other data than before",
+	"the same data in all steps, since records are assigned to steps")
+
 var errShared = param.New("sgd.WithAllowance", "an allowance in use",
 	"no epoch, and no Bands, that another trainer began, since records are assigned to steps")
 
-// Trainer trains one network privately.
+// Trainer trains one network privately. Its steps compute in the memory of the network, so trainers
+// that share a network may take turns, but must not run at the same time.
 type Trainer struct {
 	cfg      Config
 	net      models.Network
@@ -38,7 +43,6 @@ type Trainer struct {
 	meanFrom int // the first step of a plain mean; 0 for none
 	byPerson bool
 
-	running   sync.Mutex
 	allowance *mechanism.Allowance
 	rest      int // of the allowance, after the trainer's last step
 	clip      clipper
@@ -63,6 +67,7 @@ type hiddenStep struct {
 
 // stepRecords holds the records of a step and values computed from them before noise.
 type stepRecords struct {
+	running  sync.Mutex    // here, so that copies of a trainer by value exclude each other
 	exact    *fixedSum     // the sum in fixed point; nil if sum holds it
 	resident *resident     // nil if all noise is made on the host
 	stayed   bool          // whether the current sum is still on the device
@@ -209,7 +214,7 @@ func (t *Trainer) mostExamples() int {
 // ledger.ErrReservationExhausted.
 //
 // Errors: the context's error; accountant.ErrBudgetExceeded, before anything is read or spent;
-// ErrBusy; *param.Error for other data than in an earlier loop, if the batches of several steps are
+// ErrBusy; *param.Error for other data than in an earlier step, if the batches of several steps are
 // drawn together, by Config.Bands, RandomAllocation or Shuffled: a record must then keep its row;
 // records.ErrData after a step in which reading the data failed. After any error the network holds
 // the last released parameters. No error depends on a record, except ErrData, which a user-defined
@@ -221,22 +226,18 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 			return
 		}
 		defer t.running.Unlock()
-		given, err := data, t.checkSame(data)
 		// Clipping bounds the gradient of any value, but an item outside the universe has no input in the
 		// network.
-		data = records.Guarded(data)
-		if err == nil {
-			err = t.open(ctx, data)
-		}
-		if err != nil {
+		guarded := records.Guarded(data)
+		if err := t.open(ctx, data, guarded); err != nil {
 			yield(Step{}, err)
 			return
 		}
-		t.data = given
+		t.data = data
 		t.store(data)
 		for t.left() > 0 {
-			step, err := t.step(ctx, data)
-			if err == nil && records.Failed(data) {
+			step, err := t.step(ctx, guarded)
+			if err == nil && records.Failed(guarded) {
 				step, err = Step{}, errData
 			}
 			if !yield(step, err) || err != nil {
@@ -250,16 +251,16 @@ func (t *Trainer) Steps(ctx context.Context, data records.Data) iter.Seq2[Step, 
 // record its steps: a record with another number could be in two steps that its price counts as
 // one.
 func (t *Trainer) checkSame(data records.Data) error {
-	if t.cfg.perUse() == 1 || t.data == nil || reflect.ValueOf(data).Comparable() && t.data == data {
+	if t.cfg.perUse() == 1 || t.data == nil ||
+		reflect.ValueOf(data).Comparable() && t.data == data && t.stored.was == held(data) {
 		return nil
 	}
-	return param.New("sgd.Steps.data", "other data than in an earlier loop",
-		"the same data in all loops, since records are assigned to steps")
+	return errOther
 }
 
 // open checks the public properties of the data and makes the reservation.
-func (t *Trainer) open(ctx context.Context, data records.Data) error {
-	if err := ctx.Err(); err != nil {
+func (t *Trainer) open(ctx context.Context, given, data records.Data) error {
+	if err := cmp.Or(ctx.Err(), t.checkSame(given)); err != nil {
 		return err
 	}
 	if data == nil {
@@ -316,6 +317,9 @@ func (t *Trainer) left() int {
 func (t *Trainer) step(ctx context.Context, data records.Data) (Step, error) {
 	if err := ctx.Err(); err != nil {
 		return Step{}, err
+	}
+	if t.cfg.perUse() > 1 && t.stored.was != held(t.data) {
+		return Step{}, errOther
 	}
 	rest := t.allowance.Remaining()
 	if rest%t.cfg.perUse() != 0 && rest != t.rest || t.rest == 0 && !t.allowance.On(t.ledger) {

@@ -254,17 +254,19 @@ func TestNothingHappensBeforeTheReservation(t *testing.T) {
 func TestOneLoopAtATime(t *testing.T) {
 	data := table(t, 50, 2, 0)
 	trainer, _ := newTrainer(t, with(nil, 0.5, 30), newCentre(2), 1e4)
-	refused := 0
+	refused, copied := 0, *trainer // a copy has the same memory for the records of a step
 	for range trainer.Steps(t.Context(), data) {
-		for _, err := range trainer.Steps(t.Context(), data) {
-			if refused++; !errors.Is(err, sgd.ErrBusy) {
-				t.Errorf("a loop inside a loop: %v", err)
+		for _, inner := range []*sgd.Trainer{trainer, &copied} {
+			for _, err := range inner.Steps(t.Context(), data) {
+				if refused++; !errors.Is(err, sgd.ErrBusy) {
+					t.Errorf("a loop inside a loop: %v", err)
+				}
 			}
 		}
 		break
 	}
-	if refused != 1 {
-		t.Errorf("a loop inside a loop has %d steps, want an error", refused)
+	if refused != 2 {
+		t.Errorf("two loops inside a loop have %d steps, want an error each", refused)
 	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -172,6 +172,8 @@ func freshMutants() []mutant {
 			"t.slots.of != count)", "t.slots.of < 0)", "a record is in several steps of an epoch"),
 		in("sgd", "an epoch for two trainers", "TwoTrainersBegin", "t.rest != rest-1 &&",
 			"t.rest != rest-1 && false &&", "a record is in several steps of an epoch"),
+		in("sgd", "copies of a trainer run at once", "OneLoopAtATime", "	byPerson bool\n",
+			"	byPerson bool\n	running  sync.Mutex\n", "a sum holds the records of two steps"),
 		in("mechanism", "parts in one byte", "PartsTravelAsMask", "n.Mask[part/8] |= 1",
 			"n.Mask[part/8] = 1", "users in two shards are not found"),
 		in("sgd", "blocks without a norm", "LeaveOutNonFiniteBlock", "if !(g.whole[i] < math.Inf(1)) {",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed7ba64551/privgen/accountant"
@@ -182,13 +183,13 @@ func (s Subject) testOptions(t *testing.T) {
 type losing struct {
 	ledger.Journal
 	tracer
-	uses *int // before that one
+	uses *int64 // before that one; a system may draw concurrently
 }
 
 var errLosing = errors.New("a full disk")
 
 func (l losing) next() error {
-	if *l.uses--; *l.uses == -1 {
+	if atomic.AddInt64(l.uses, -1) == -1 {
 		return errLosing
 	}
 	return nil
@@ -210,7 +211,7 @@ func (l losing) Append(ctx context.Context, at ledger.Position, lines []ledger.J
 func (s Subject) testLostUses(t *testing.T) {
 	p, data := s.quickest(t, budgetOf(accountant.AddOrRemoveOne), 0)
 	for _, noise := range []bool{false, true} {
-		run := func(uses int) (left int, err error) {
+		run := func(uses int64) (left int64, err error) {
 			l := losing{must(ledger.Memory().Journal(t.Context(), "x", ledger.Create))(t),
 				tracer{}, &uses}
 			ctx, on := entropy.WithTap(t.Context(), l), ledger.New(p.Budget())
@@ -221,9 +222,8 @@ func (s Subject) testLostUses(t *testing.T) {
 			_, err = p.FitOn(ctx, on, data)
 			return uses, err
 		}
-		left := must(run(1 << 30))(t)
-		last := 1<<30 - left - 1
-		for i := range 9 {
+		last := 1<<30 - must(run(1<<30))(t) - 1
+		for i := range int64(9) {
 			if left, err := run(last * i / 8); left < 0 && !errors.Is(err, errLosing) {
 				t.Errorf("use %d of %d, noise %v: got error %v", last*i/8, last, noise, err)
 			}
