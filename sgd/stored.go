@@ -48,7 +48,9 @@ func (t *Trainer) store(data records.Data) {
 func held(data records.Data) any {
 	switch data.(type) {
 	case *records.Table, *records.Frame, *records.SetTable, *records.Persons, *records.Linked:
-		return reflect.ValueOf(data).Elem().Interface()
+		if v := reflect.ValueOf(data); !v.IsNil() {
+			return v.Elem().Interface()
+		}
 	}
 	return nil
 }
