@@ -174,7 +174,8 @@ func TestPlansReplacePlansOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = db.Exec("create table customers (id integer primary key, age integer); " +
-		"insert into customers values (1, 30), (2, 40)")
+		"create table visits (customer integer references customers, days integer); " +
+		"insert into customers values (1, 30), (2, 40); insert into visits values (1, 3), (2, 5)")
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
