@@ -115,13 +115,13 @@ func (f *columnFaults) format() {
 	} else if form != nil && form.clock && c.step > 0 {
 		lo, hi := time.Duration(c.least), time.Duration(c.most)
 		for _, d := range []time.Duration{lo, min(lo+c.step, hi), min(lo+later, hi), hi} {
-			if back, ok := parseSeconds(form.again(string(appendSeconds(nil, d, 9)))); !ok || back != d {
+			back, ok := parseSeconds(form.again(string(appendSeconds(nil, d, 9))))
+			if !ok || back != d || strings.Contains(c.format, "MST") {
 				wrong = "a layout that spells every time of day in its own way, such as 15:04 for minutes"
 			}
 		}
 	}
-	plain := c.format == "" || len(c.format) <= 64 && plainText(c.format)
-	if !plain || wrong != "" {
+	if wrong != "" || c.format != "" && !(len(c.format) <= 64 && plainText(c.format)) {
 		f.bad(".Format", quotedName(c.format), cmp.Or(wrong, "at most 64 bytes of plain text"))
 	}
 }

@@ -134,6 +134,7 @@ func TestFormatsThatSayNothing(t *testing.T) {
 		records.Duration("x", 0, 24*time.Hour, time.Hour).WithFormat("15:04"),
 		records.Duration("x", -time.Hour, time.Hour, time.Minute).WithFormat("15:04"),
 		records.Duration("x", 0, 23*time.Hour, time.Hour).WithFormat("3:04"),
+		records.Duration("x", 0, 23*time.Hour, time.Hour).WithFormat("15:04 MST"),
 		records.Duration("x", time.Hour, time.Hour, 0).WithFormat("15:04"),
 		// what is written is read as another value
 		records.Datetime("x", day.AddDate(-74, 0, 0), day, 24*time.Hour).WithFormat("02/01/06"),

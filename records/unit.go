@@ -157,14 +157,12 @@ type stated struct {
 }
 
 func (s stated) Unit() string { return s.unit }
+func (s stated) Stated() Data { return s.Data } // for package sgd
 
 // unstated returns the records in wrappers that state a unit or a part, and other data unchanged.
 func unstated(d Data) Data {
-	for {
-		s, ok := d.(stated)
-		if !ok {
-			return d
-		}
+	for s, ok := d.(stated); ok; s, ok = d.(stated) {
 		d = s.Data
 	}
+	return d
 }

@@ -180,13 +180,13 @@ func TestEpochsKeepTheirData(t *testing.T) {
 // loop, is other data, too.
 func TestEpochsKeepTheirRows(t *testing.T) {
 	first, other := *table(t, 40, 2, 0), *table(t, 40, 2, 0)
-	name := map[bool]string{true: "body", false: "loop"}
-	for _, inBody := range []bool{false, true} {
+	for i, inBody := range []bool{false, true, false, true} { // the last two in a wrapper
 		for _, cfg := range []sgd.Config{epochs(nil), inBands(4, 10), with(nil, 0.25, 8)} {
 			trainer, _ := newTrainer(t, cfg, newCentre(2), 1e4)
 			data, steps := first, 0
+			given := []records.Data{&data, records.WithPart(&data, 0, 2)}[i/2]
 			take := func() (last error) {
-				for _, last = range trainer.Steps(t.Context(), &data) {
+				for _, last = range trainer.Steps(t.Context(), given) {
 					if steps++; last != nil || steps == 3 || !inBody {
 						break
 					}
@@ -202,8 +202,8 @@ func TestEpochsKeepTheirRows(t *testing.T) {
 			}
 			if apart := !cfg.RandomAllocation && cfg.Bands == 0; (last == nil) != apart ||
 				trainer.Spent() != map[bool]int{true: steps, false: 1}[apart] {
-				t.Errorf("%s, epochs %v, %d bands: %v after %d steps", name[inBody], cfg.RandomAllocation,
-					cfg.Bands, last, trainer.Spent())
+				t.Errorf("%d: in the body %v, epochs %v, %d bands: %v after %d steps", i, inBody,
+					cfg.RandomAllocation, cfg.Bands, last, trainer.Spent())
 			}
 		}
 	}

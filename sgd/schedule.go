@@ -59,8 +59,7 @@ func (s Schedule) factor(step int) float64 {
 }
 
 func (s Schedule) check(k *checker) {
-	k.ok(decayNames.Known(s.Decay), "Optimizer.Schedule.Decay", int(s.Decay),
-		"Constant or Cosine")
+	k.ok(decayNames.Known(s.Decay), "Optimizer.Schedule.Decay", int(s.Decay), "Constant or Cosine")
 	k.ok(s.Warmup >= 0, "Optimizer.Schedule.Warmup", s.Warmup, "a number of steps, or 0")
 	k.ok(s.Steps == 0 || s.Steps > s.Warmup, "Optimizer.Schedule.Steps", s.Steps,
 		"more steps than Warmup, or 0 for the steps of the run")

@@ -43,12 +43,15 @@ func (t *Trainer) store(data records.Data) {
 	t.stored.all, t.stored.list.Cols = all, n
 }
 
-// held returns what a pointer to records points to, since a caller can assign other records. For
-// other types it returns nil.
+// held returns what a pointer to records points to, since a caller can assign other records. Those
+// of WithUnit and WithPart may hold such a pointer. For other types held returns nil.
 func held(data records.Data) any {
-	switch data.(type) {
+	if s, ok := data.(interface{ Stated() records.Data }); ok {
+		return held(s.Stated())
+	}
+	switch v := reflect.ValueOf(data); data.(type) {
 	case *records.Table, *records.Frame, *records.SetTable, *records.Persons, *records.Linked:
-		if v := reflect.ValueOf(data); !v.IsNil() {
+		if !v.IsNil() {
 			return v.Elem().Interface()
 		}
 	}

@@ -75,6 +75,8 @@ func allocationMutants() []mutant {
 		in("sgd", "a step has another table in the loop's variable", "KeepTheirRows",
 			"t.cfg.perUse() > 1 && t.stored.was != held(t.data)", "false",
 			"a record in another row is twice in an epoch"),
+		in("sgd", "records that state a part are another table", "KeepTheirRows",
+			"return held(s.Stated())", "_ = s", "a record in another row is twice in an epoch"),
 		in("accountant", "effects that are rounded up have a lower end", "TinyAllocations",
 			"case !(a.mu > leastAllocated && ", "case !(", "the lower end is above the truth"),
 		in("gan", "a critic trains by epochs", "MistakesComeTogether",
