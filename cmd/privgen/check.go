@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -70,9 +71,9 @@ func (j *checkJob) run(ctx context.Context, schema, path string) error {
 		}
 		return j.tables(ctx, t, path)
 	}
-	s, err := openSchema(schema)
+	s, err := records.ReadSchema(bytes.NewReader(text))
 	if err != nil {
-		return err
+		return located(schema, err)
 	}
 	examples := make([][]string, len(s.Columns()))
 	j.in.strays = 1
@@ -119,7 +120,7 @@ func (j *checkJob) tables(ctx context.Context, t records.Tables, path string) er
 	if err := j.result(r, func() string { return checked(r) }); err != nil {
 		return err
 	}
-	return refuseStrays(path, r.Columns, j.in.strays)
+	return refuseTables(path, d, j.in.strays)
 }
 
 // whole describes records that are not a table.

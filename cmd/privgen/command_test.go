@@ -73,15 +73,22 @@ func (s *session) command(args ...string) *exec.Cmd {
 // run runs the command and fails the test unless it ends with the exit code.
 func (s *session) run(code int, args ...string) ended {
 	s.Helper()
+	out := s.end(args...)
+	if out.code != code {
+		s.Fatalf("privgen %s: exit code %d, want %d\n%s", strings.Join(args, " "), out.code, code,
+			out.stderr)
+	}
+	return out
+}
+
+// end runs the command, which may end with any exit code.
+func (s *session) end(args ...string) ended {
+	s.Helper()
 	var stdout, stderr bytes.Buffer
 	c := s.command(args...)
 	c.Stdout, c.Stderr = &stdout, &stderr
 	out := finish(s.T, c.Run(), c)
 	out.stdout, out.stderr = stdout.String(), stderr.String()
-	if out.code != code {
-		s.Fatalf("privgen %s: exit code %d, want %d\n%s", strings.Join(args, " "), out.code, code,
-			out.stderr)
-	}
 	if strings.ContainsRune(out.stdout+out.stderr, '\r') {
 		s.Errorf("privgen %s: prints a carriage return without a terminal", strings.Join(args, " "))
 	}

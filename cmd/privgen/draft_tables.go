@@ -253,8 +253,8 @@ func (d *tableDraft) table(ctx context.Context, own declaredTable, link []string
 				return t, err
 			}
 			if len(c.Schema.Columns()) == 0 {
-				d.notes = append(d.notes, fmt.Sprintf("table %s is left out: it has no columns besides keys and "+
-					"identifiers", child.name))
+				d.notes = append(d.notes, fmt.Sprintf("table %s is left out, with all below it: it has no "+
+					"columns besides keys and identifiers", child.name))
 				continue
 			}
 			t.Children = append(t.Children, c)

@@ -74,20 +74,28 @@ func (a *app) readFor(ctx context.Context, p privgen.Plan, path string, l layout
 		return nil, err
 	}
 	d, err := a.readTables(ctx, path, t, l)
-	if err != nil || l.strays == 1 {
-		return d, err
+	if err != nil {
+		return nil, err
 	}
-	for i, one := range t.All() {
-		name := one.Name
+	return d, refuseTables(path, d, l.strays)
+}
+
+// refuseTables is refuseStrays for rows of several tables. It also refuses a table none of whose
+// rows belongs to a row above it.
+func refuseTables(path string, d *records.Linked, share float64) (err error) {
+	if share == 1 {
+		return nil
+	}
+	for i, t := range d.Tables().All() {
 		rows, _ := d.Table(i)
 		if rows.Len() == 0 && d.Len() > 0 {
 			err = errors.Join(err, inputf("%s: no row of %s belongs to a row above it; --strays 1 accepts "+
-				"that", path, name))
+				"that", path, t.Name))
 			continue
 		}
-		err = errors.Join(err, refuseStrays(filepath.Join(path, name), checkColumns(rows), l.strays))
+		err = errors.Join(err, refuseStrays(filepath.Join(path, t.Name), checkColumns(rows), share))
 	}
-	return d, err
+	return err
 }
 
 // readTables reads the files of a folder, or a database.
