@@ -77,8 +77,7 @@ func (c *Config) chooseTraining(t defaults.Task) {
 		"Adam does not depend on the scale of gradients")
 	defaults.Fill(&c.choices, &c.GeneratorOptimizer, adam(1e-3), "GeneratorOptimizer",
 		"slower than the random walk of a noisy critic")
-	defaults.Fill(&c.choices, &c.CriticSteps, 2, "CriticSteps",
-		"a noisy critic needs more steps")
+	defaults.Fill(&c.choices, &c.CriticSteps, 2, "CriticSteps", "a noisy critic needs more steps")
 	defaults.Fill(&c.choices, &c.Average, 0.99, "Average",
 		"averaging reduces noise and costs no privacy")
 	defaults.Fill(&c.choices, &c.GeneratorBatch, 256, "GeneratorBatch", "fakes cost time only")

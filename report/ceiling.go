@@ -22,7 +22,7 @@ func (m *maker) ceiling(ctx context.Context) error {
 		var draws [2]*tabular.Table
 		for i := range draws {
 			d, err := m.in.Generator.Sample(ctx, m.fake.Len(), synth.Seed(m.set.Seed+uint64(8+i)),
-				unidentified)
+				synth.Unidentified())
 			if err != nil {
 				return err
 			}

@@ -91,9 +91,6 @@ func Released(ctx context.Context, in Input, s Settings) (*Report, error) {
 	return m.make(ctx, m.sets, m.images, m.ceiling, m.risk)
 }
 
-// unidentified draws records without identifiers, which no score reads.
-func unidentified(d *synth.Draw) { d.Unidentified = true }
-
 // begin checks the input and draws synthetic records if none are given.
 func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 	err := s.Validate()
@@ -110,7 +107,8 @@ func begin(ctx context.Context, in Input, s Settings) (*maker, error) {
 		if in.Real != nil {
 			n = min(n, max(in.Real.Len(), 2))
 		}
-		m.in.Synthetic, err = in.Generator.Sample(ctx, n, synth.Seed(s.Seed+1), unidentified)
+		m.in.Synthetic, err = in.Generator.Sample(ctx, n, synth.Seed(s.Seed+1),
+			synth.Unidentified()) // no score reads identifiers
 		if err != nil {
 			return nil, fmt.Errorf("report: synthetic records: %w", err)
 		}

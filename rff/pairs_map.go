@@ -53,8 +53,7 @@ type pairsMap struct {
 }
 
 func newPairsMap(in int, axes []axis) *pairsMap {
-	t := &pairsMap{in: in, axes: axes, parts: append(axes, oneHot{0, in}),
-		numbers: []int{len(axes)}}
+	t := &pairsMap{in: in, axes: axes, parts: append(axes, oneHot{0, in}), numbers: []int{len(axes)}}
 	for i := range in {
 		t.coordinates = append(t.coordinates, int32(i))
 	}

@@ -85,8 +85,7 @@ func (c itemCounts) release(ctx context.Context, r *synth.Run, noise float64) (p
 			return 0, nil, err
 		}
 		list := sums.Sums()
-		return 1 / noise, []mechanism.Part{{Sum: list[0], Std: itemStd}, {Sum: list[1], Std: rowStd}},
-			nil
+		return 1 / noise, []mechanism.Part{{Sum: list[0], Std: itemStd}, {Sum: list[1], Std: rowStd}}, nil
 	})
 	if err != nil {
 		return nil, 0, err

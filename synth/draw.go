@@ -20,7 +20,7 @@ type Draw struct {
 	Given []records.Constraint
 	// Unconstrained draws ignore the constraints of the schema.
 	Unconstrained bool
-	// Unidentified draws leave identifiers out, so that they may have more records than a rule makes.
+	// Unidentified draws leave identifiers out.
 	Unidentified bool
 	// Effort is the number of records that may be generated for each kept record; 0 means 1000.
 	Effort int

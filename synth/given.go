@@ -29,6 +29,9 @@ func Given(constraints ...records.Constraint) DrawOption {
 // Unconstrained draws records from the model and ignores the constraints of their schema.
 func Unconstrained() DrawOption { return func(d *Draw) { d.Unconstrained = true } }
 
+// Unidentified leaves identifiers out, so that a draw may have more records than a rule makes.
+func Unidentified() DrawOption { return func(d *Draw) { d.Unidentified = true } }
+
 // Effort limits a draw to n generated records for each record that meets the constraints; the
 // default is 1000. A draw fails with *[Rejected] if fewer than 8 of the last 8·n records met the
 // constraints.

@@ -12,9 +12,6 @@ import (
 	"github.com/seed7ba64551/privgen/synth"
 )
 
-// unidentified draws records without identifiers, which nobody gets.
-func unidentified(d *synth.Draw) { d.Unidentified = true }
-
 // madeUp draws records uniformly from all records that the schema allows.
 func madeUp(s records.Schema, n int, rng *rand.Rand) (records.Data, error) {
 	var labels []int32
@@ -64,7 +61,7 @@ func (j *auditJob) train(ctx context.Context, p privgen.Plan, canaries records.D
 	if err != nil {
 		return nil, err
 	}
-	synthetic, err := gen.Sample(ctx, j.samples, privgen.Seed(rng.Uint64()), unidentified)
+	synthetic, err := gen.Sample(ctx, j.samples, privgen.Seed(rng.Uint64()), synth.Unidentified())
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed7ba64551/privgen/accountant"
 	"github.com/seed7ba64551/privgen/records"
 	"github.com/seed7ba64551/privgen/report/fidelity"
+	"github.com/seed7ba64551/privgen/synth"
 )
 
 type fidelityJob struct {
@@ -102,7 +103,7 @@ func (j *fidelityJob) run(ctx context.Context, generator, path string) error {
 	if err != nil {
 		return err
 	}
-	synthetic, err := gen.Sample(ctx, j.n, privgen.Seed(j.seed), unidentified)
+	synthetic, err := gen.Sample(ctx, j.n, privgen.Seed(j.seed), synth.Unidentified())
 	if err != nil {
 		return err
 	}

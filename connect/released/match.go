@@ -81,9 +81,7 @@ func Match(ctx context.Context, gen *synth.Generator, tables []Table, c Settings
 	if err != nil {
 		return nil, err
 	}
-	drawn, err := gen.Sample(ctx, c.Pool, synth.Seed(c.Seed), func(d *synth.Draw) {
-		d.Unidentified = true // records that are drawn from the pool get theirs
-	})
+	drawn, err := gen.Sample(ctx, c.Pool, synth.Seed(c.Seed), synth.Unidentified())
 	if err != nil {
 		return nil, err
 	}
