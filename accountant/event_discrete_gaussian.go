@@ -76,7 +76,7 @@ func (a discreteGaussianAtom) pair() *pld.Discrete {
 	}
 	total++
 	var loss, mass []float64
-	for x := max(reach, a.sensitivity+reach*2/3); x >= -reach; x-- { // the other's noise, too
+	for x := max(reach, a.sensitivity+reach*2/3); x >= -reach; x-- { // to the neighbour's noise
 		loss = append(loss, d*(d-2*float64(x))/(2*a.sigma*a.sigma))
 		mass = append(mass, weight(x)/total*(1+32*ulp))
 	}
